@@ -17,18 +17,17 @@ from typing import TypeVar
 import click
 
 from reconciler.api.secret import Redaction
-from reconciler.ci.conversation import conversation
+from reconciler.ci.conversation import PlanNotFound, conversation
 from reconciler.ci.forge.event import read_event
 from reconciler.ci.job import Job
 from reconciler.ci.job_session import options_of, refuse_linked_inputs
-from reconciler.ci.result import JobResult
+from reconciler.ci.result import Failure, JobResult
 from reconciler.ci.runner import Inputs, Runner, read_inputs
-from reconciler.ci.steps import ended_by, with_found
 from reconciler.cli.consent_options import parameter_of
 from reconciler.cli.console import data, redact_with
 from reconciler.cli.lock_wait import waiting
 from reconciler.cli.root import first_of, report_error
-from reconciler.errors import ExitCode, InvalidInput, UsageError
+from reconciler.errors import SIGNALLED, ExitCode, InvalidInput, UsageError
 from reconciler.operations.added_options import ADDED_OPTIONS, BEFORE_LOCK
 from reconciler.operations.job_steps import STEPS
 from reconciler.operations.open_project import Options, open_project
@@ -151,11 +150,12 @@ def ci(
     ):
         with runner.log(), waiting(quiet=False) as waits, _own_folder() as cache_folder:
             options = options_of(inputs, waits, cache_folder)
-            job = Job(talk=talk, options=options, has_key=bool(key.strip()))
+            result = JobResult(command=inputs.command)
+            job = Job(talk=talk, options=options, has_key=bool(key.strip()), result=result)
             # Where another command advises an apply, a person runs it.
             with in_job() if inputs.command in ("plan", "apply") else nullcontext():
-                result = _carried_out(job)
-        result = job.tell(result)
+                _carry_out(job)
+        job.tell()
     if result.code == ExitCode.DIFFERENT:
         return ExitCode.DIFFERENT if inputs.fail_on_changes else ExitCode.DONE
     return result.code
@@ -232,15 +232,23 @@ def _instead(inputs: Inputs, key: str) -> dict[str, str]:
     return given
 
 
-def _carried_out(job: Job) -> JobResult:
-    """Run the command, and return the results of its steps; only SystemExit is raised."""
-    result = JobResult(command=job.talk.inputs.command)
+def _carry_out(job: Job) -> None:
+    """Run the command; its result has what ended it early, and only SystemExit is raised."""
     try:
-        for found in job.steps():
-            result = with_found(result, found)
+        job.run()
     except SystemExit:
         raise
     except BaseException as raised:  # noqa: BLE001 - as in root.py: a job reports every error
         error = first_of(raised)
-        return ended_by(result, error, report_error(error))
-    return result
+        job.result.failure = failure_by(error, report_error(error), job.result.complaint_lines)
+
+
+def failure_by(error: BaseException, code: int, complaint_lines: list[str]) -> Failure:
+    """Return the failure of a run that ended early, for a reason that the log has already."""
+    lines = str(error).splitlines() or [type(error).__name__]
+    if code in SIGNALLED:
+        lines = ["stopped by a signal"]
+    if isinstance(error, InvalidInput) and complaint_lines:
+        lines = complaint_lines
+    is_unreviewed = isinstance(error, PlanNotFound)
+    return Failure(code=code, errors=lines, is_logged=True, is_unreviewed=is_unreviewed)

@@ -12,7 +12,6 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TypeAlias
 
 from reconciler.ci.checkout import refuse_links
 from reconciler.ci.comment import (
@@ -29,7 +28,7 @@ from reconciler.ci.forge.event import Event
 from reconciler.ci.forge.forge_client import Address, Client, ForgeError
 from reconciler.ci.forge.own_comment import Marker, Standing, put, put_new, standing
 from reconciler.ci.forge.pull_requests import Comment, Repository
-from reconciler.ci.result import Failure, JobResult, applied_result, has_work
+from reconciler.ci.result import CommentResult, Failure, JobResult, applied_result, has_work
 from reconciler.ci.runner import Inputs, Runner
 from reconciler.ci.stale_check import check_not_moved_on
 from reconciler.cli.console import redacted
@@ -48,9 +47,6 @@ _WRITTEN: frozenset[CommentState] = frozenset(("applied", "partial", "in-doubt")
 _COMMIT = re.compile(r"[0-9a-f]{40,64}")
 
 APPLYING = "> **Applying** this plan now."
-
-CommentResult: TypeAlias = Comment | Failure | None
-"""Result of a comment: the comment as it is now, a failure where it had to work, or None."""
 
 
 class PlanNotFound(GuardRefused):

@@ -1,7 +1,7 @@
 """One command of a job, step by step, and its report to people and to later steps.
 
-A step yields its results as it goes on, and raises what prevents it. The caller of the steps keeps
-the results, so that a failure loses nothing of earlier steps. Source: docs/ci.md.
+A step keeps its results as it goes on, and raises what prevents it, so that a failure loses nothing
+of earlier steps. Source: docs/ci.md.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from reconciler.applying.applied import Applied
 from reconciler.ci.change_owners import with_owners
 from reconciler.ci.checkout import refuse_links
 from reconciler.ci.commits import of_the_change, touched_lines
-from reconciler.ci.conversation import CommentResult, Conversation, Review
+from reconciler.ci.conversation import Conversation, Review
 from reconciler.ci.forge.pull_requests import PullRequest
 from reconciler.ci.job_session import (
     Admitted,
@@ -30,8 +30,9 @@ from reconciler.ci.job_session import (
     opened_without_key,
 )
 from reconciler.ci.propose import propose
-from reconciler.ci.refusals import failure_of, refusals_of
+from reconciler.ci.refusals import NO_REFUSALS, Refusals, failure_of, refusals_of
 from reconciler.ci.result import (
+    CommentResult,
     Failure,
     JobResult,
     counts_of,
@@ -39,7 +40,6 @@ from reconciler.ci.result import (
     outputs_of,
     summary_of,
 )
-from reconciler.ci.steps import CiStep, Planned, Postponed, with_found, with_said
 from reconciler.ci.trust import OverBase, ProjectTrust
 from reconciler.cli.console import data, redacted, report_applied, stdout_style, words
 from reconciler.errors import (
@@ -83,34 +83,32 @@ from reconciler.runtime.streams import lost_by
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """The run of one command, and what it works with.
-
-    Results of its steps are yielded, not stored.
-    """
+    """The run of one command, what it works with, and its `result` so far."""
 
     talk: Conversation
     options: Options
     has_key: bool
+    result: JobResult
 
-    def steps(self) -> CiStep[None]:
-        """Run the command, and yield the result of each step. Raises what ends it early."""
+    def run(self) -> None:
+        """Run the command, and keep the result of each step. Raises what ends it early."""
         match self.talk.inputs.command:
             case "validate":
-                yield from self._valid(check_manifests(self.options, in_all=True))
+                self._check_valid(check_manifests(self.options, in_all=True))
             case "plan":
-                yield from self._plan()
+                self._plan()
             case "apply":
-                yield from self._apply()
+                self._apply()
             case "drift":
-                yield from self._drift()
+                self._drift()
             case added if added in STEPS:
-                yield from self._added(STEPS.load(added))
+                self._run_added(STEPS.load(added))
             case other:
                 raise UsageError(f"`command`: there is no step for `{other}`")
 
-    def _valid(self, checked: Checked) -> CiStep[Project]:
+    def _check_valid(self, checked: Checked) -> Project:
         """Show the complaints about the manifests. Raises InvalidInput where there are errors."""
-        yield checked
+        self.result.checked = checked
         workspace, counts = checked.workspace, counts_of(checked)
         if workspace.errors or self.talk.inputs.command == "validate":
             data(complaints_text(workspace.complaints, stdout_style(verbose=False)))
@@ -119,63 +117,78 @@ class Job:
             raise InvalidInput(counts)
         return checked.project
 
-    def _judged(self, secrets: Mapping[str, str] | None) -> CiStep[tuple[Checked, ProjectTrust]]:
-        """Check the manifests, and decide what may be used of them. Raises as `_valid` does."""
+    def _judged(
+        self, secrets: Mapping[str, str] | None, *, refused: str = ""
+    ) -> tuple[Project, str, ProjectTrust]:
+        """Return the checked project, its environment, and what may be used of it.
+
+        Raises as `_check_valid` does, and GuardRefused where a change may not do what is `refused`
+        to it; "" for nothing.
+        """
         talk = self.talk
         checked, use = check_and_judge(talk.event, talk.inputs, self.options, secrets)
-        yield from self._valid(checked)
-        return checked, use
+        project = self._check_valid(checked)
+        if refused and isinstance(use, OverBase):
+            raise GuardRefused(
+                f"{refused} of what was merged, and this is an untrusted change ({use.why}): "
+                "merge it, and run this on the default branch or one of `trustedBranches:`"
+            )
+        return project, checked.environment, use
 
-    def _admitted(self, use: ProjectTrust) -> CiStep[Admitted]:
+    def _admitted(self, use: ProjectTrust) -> Admitted:
         """Decide which environment the key may be used for. Raises GuardRefused."""
         admitted = admit(use, self.talk.event, self.talk.inputs, self.options)
-        yield Postponed(admitted.postponed)
+        self.result.postponed = admitted.postponed
         return admitted
 
     def _opened(
-        self, admitted: Admitted, *, may_lack: bool = False
+        self, use: ProjectTrust, *, may_lack: bool = False
     ) -> AbstractContextManager[Session]:
+        admitted = self._admitted(use)
         return opened(admitted, self.options, self.talk.event, may_lack=may_lack)
 
-    def _plan(self) -> CiStep[None]:
+    def _plan(self) -> None:
         """Plan, show the plan, and write it to its file."""
-        file = self.talk.inputs.plan_file
+        result, file = self.result, self.talk.inputs.plan_file
         _remove_earlier(file)
-        checked, planned = yield from self._planned()
-        yield planned
-        made = planned.plan
-        write_private(file, redacted(plan_json(made)))
+        environment, refusals = self._keep_plan()
+        made = result.plan
+        assert made is not None  # noqa: S101 - it was made just now
+        write_private(file, plan_json(made))
         data(plan_text(made, stdout_style(verbose=False)))
-        if planned.refusals.beside:
-            words(planned.refusals.beside)
+        if refusals.beside:
+            words(refusals.beside)
         fails = self.talk.inputs.refusal_fails
-        yield from filter(None, [failure_of(made, planned.refusals, fails=fails)])
+        result.failure = failure_of(made, refusals, fails=fails)
         if self.talk.event.name == "merge_group":
-            self.talk.check_queued(checked.environment, made)
+            self.talk.check_queued(environment, made)
 
-    def _planned(self) -> CiStep[tuple[Checked, Planned]]:
-        """Plan on the service, or on an emulator where there can be no key."""
-        if not self.talk.event.has_no_secrets or self.has_key:
-            checked, use = yield from self._judged(os.environ)
-            return checked, (yield from self._planned_live(use))
-        checked, use = yield from self._judged(None)
-        own = checked.project
-        assert own is not None  # noqa: S101 - else it is not valid
-        if has_own_emulator(use, self.options):
-            return checked, (yield from self._planned_live(use))
-        with opened_without_key(use, own, self.options) as offline:
-            made = self._owned(offline.plan(), offline.offline.session.project)
-            return checked, Planned(made, offline.compared)
+    def _keep_plan(self) -> tuple[str, Refusals]:
+        """Plan on the service, or on an emulator where there can be no key.
 
-    def _planned_live(self, use: ProjectTrust) -> CiStep[Planned]:
+        Return the environment of the plan, and its refusals.
+        """
+        has_key = not self.talk.event.has_no_secrets or self.has_key
+        own, environment, use = self._judged(os.environ if has_key else None)
+        if has_key or has_own_emulator(use, self.options):
+            return environment, self._keep_live_plan(use)
+        with opened_without_key(use, own, self.options) as (offline, compared):
+            made = self._owned(offline.plan(), offline.session.project)
+        self.result.plan, self.result.compared = made, compared
+        return environment, NO_REFUSALS
+
+    def _keep_live_plan(self, use: ProjectTrust) -> Refusals:
         """Plan on the service, with the differences between live and the base branch."""
-        admitted = yield from self._admitted(use)
-        with self._opened(admitted) as session:
+        admitted = self._admitted(use)
+        with opened(admitted, self.options, self.talk.event) as session:
             wanted = wanted_by(session.environment)
             made = asyncio.run(plan_now(session, session.journal().history, wanted))
             made = self._owned(made, session.project)
             refusals = refusals_of(made, session, self.talk.event)
-        return Planned(beside_base(made, admitted, self.options), refusals=refusals)
+        result = self.result
+        result.plan = beside_base(made, admitted, self.options)
+        result.refused, result.inherited = refusals.lines, refusals.beside
+        return refusals
 
     def _owned(self, made: Plan, project: Project) -> Plan:
         """Return the plan with the owners of its resources; report why they are unknown."""
@@ -184,79 +197,66 @@ class Job:
             words(safe(untold))
         return made
 
-    def _apply(self) -> CiStep[None]:
+    def _apply(self) -> None:
         """Apply the reviewed plan, after planning again, and nothing else."""
-        checked, use = yield from self._judged(os.environ)
-        _refuse_to_write(use, "an apply is")
-        admitted = yield from self._admitted(use)
-        with self._opened(admitted) as session:
+        result = self.result
+        _, environment, use = self._judged(os.environ, refused="an apply is")
+        with self._opened(use) as session:
             wait_before_lock(session, self.talk.inputs.waits)
-            review = self.talk.review(checked.environment)
-            yield review
+            review = self.talk.review(environment)
+            result.review = review.comment
             reviewed = replace(session, review=UnderReview(listed=review.lists))
-            made, applied = yield from self._apply_reviewed(reviewed, review)
-        yield applied
+            made, applied = self._apply_reviewed(reviewed, review)
+        result.applied = applied
         report_applied(applied, made, "text", verbose=False)
         if code := worst(applied.exit_codes):
-            yield Failure(code=code, errors=_what_stopped(applied))
+            result.failure = Failure(code=code, errors=_what_stopped(applied))
 
-    def _apply_reviewed(self, session: Session, review: Review) -> CiStep[tuple[Plan, Applied]]:
-        """Apply the plan if the review consents; yield the plan in any case."""
-        plans: list[Plan] = []
-        comments: list[CommentResult] = []
+    def _apply_reviewed(self, session: Session, review: Review) -> tuple[Plan, Applied]:
+        """Apply the plan if the review consents; keep the plan in any case."""
 
         def agree(made: Plan) -> Consent:
-            plans.append(made)
+            self.result.plan = made
             consent = review.consent_to(made)
             if untold := self.talk.check_newest(made, session):
                 words(safe(untold))
             return consent
 
         def begin(made: Plan) -> None:
-            plans.append(made)
+            self.result.plan = made
             if has_work(made):
-                comments.append(self.talk.show_applying(review.comment, made))
+                self.result.keep_comment(self.talk.show_applying(review.comment, made))
 
-        try:
-            made, applied = plan_and_apply(
-                session, agree, "ci apply", verbose=False, quiet=False, begin=begin
-            )
-        finally:
-            yield from map(Planned, plans)
-            yield from filter(None, comments)
+        made, applied = plan_and_apply(
+            session, agree, "ci apply", verbose=False, quiet=False, begin=begin
+        )
         assert applied is not None  # noqa: S101 - a job is never asked
         return made, applied
 
-    def _drift(self) -> CiStep[None]:
+    def _drift(self) -> None:
         """Compare live with the last apply; remember and propose it, as the inputs say."""
-        _, use = yield from self._judged(None)
-        inputs = self.talk.inputs
-        if inputs.remember:
-            _refuse_to_write(use, "drift is remembered")
-        if inputs.proposals:
-            _refuse_to_write(use, "a proposal is")
-        admitted = yield from self._admitted(use)
-        with self._opened(admitted, may_lack=True) as session:
-            look = drift_now(session, remember=inputs.remember)
-            yield look
+        inputs, result = self.talk.inputs, self.result
+        proposed = "a proposal is" if inputs.proposals else ""
+        refused = "drift is remembered" if inputs.remember else proposed
+        _, _, use = self._judged(None, refused=refused)
+        with self._opened(use, may_lack=True) as session:
+            result.look = look = drift_now(session, remember=inputs.remember)
             data(drift_text(look, stdout_style(verbose=False)))
             if inputs.proposals:
                 self._keep_page(session, look)
             for name in inputs.proposals:
-                yield from filter(None, [self._propose(session, name)])
+                result.proposed = self._propose(session, name) or result.proposed
         code = exit_code_of(look.found)
         if code not in (ExitCode.DONE, ExitCode.DIFFERENT):
-            yield Failure(code=code, errors=("some resources could not be read",))
+            result.failure = Failure(code=code, errors=("some resources could not be read",))
 
-    def _added(self, step: JobStep) -> CiStep[None]:
+    def _run_added(self, step: JobStep) -> None:
         """Run the step of a feature."""
-        _, use = yield from self._judged(None)
         inputs = self.talk.inputs
-        if inputs.remember:
-            _refuse_to_write(use, step.deed)
-        admitted = yield from self._admitted(use)
-        with self._opened(admitted, may_lack=True) as session:
-            yield from step.run(session, inputs.of_steps, remember=inputs.remember)
+        _, _, use = self._judged(None, refused=step.deed if inputs.remember else "")
+        with self._opened(use, may_lack=True) as session:
+            for report in step.run(session, inputs.of_steps, remember=inputs.remember):
+                self.result.report = report
 
     def _keep_page(self, session: Session, look: DriftReport) -> None:
         """Write the page of drifted resources to its file. Raises InvalidInput."""
@@ -264,7 +264,7 @@ class Job:
         refuse_links(file)
         made = made_now(session.project)
         page = drift_html(look, session.name, session.target.name, made)
-        write_private(file, redacted(page), begins_page)
+        write_private(file, page, begins_page)
 
     def _propose(self, session: Session, name: str) -> PullRequest | None:
         """Propose edits of manifests in a pull request; nothing is merged or journaled."""
@@ -279,47 +279,38 @@ class Job:
             words(f"pull request {proposal.request.number}: {safe(proposal.request.url)}")
         return proposal.request
 
-    def tell(self, result: JobResult) -> JobResult:
-        """Report the result in comment, files and annotations, and return it."""
-        result = self._with_loss(result)
-        result = with_said(result, self._comment(result))
-        self._speak(result)
+    def tell(self) -> None:
+        """Report the result in comment, files and annotations."""
+        result, why = self.result, lost_by(self.talk.runner.stream)
+        if why is not None and result.failure is None:
+            error = OutputLost.by(why)
+            result.failure = Failure(code=error.exit_code, errors=(str(error),))
+        result.keep_comment(self._comment())
+        self._speak()
         for write in (self._write_sarif, self._write_summary, self._write_outputs):
             try:
-                write(result)
-            except (InvalidInput, OutputLost) as error:
-                result = _failed_too(result, error)
-                self.talk.runner.say("error", str(error))
-        return result
+                write()
+            except (InvalidInput, OutputLost) as lost:
+                # A run without failure fails with the code of this one.
+                failure = result.failure or Failure(code=lost.exit_code, errors=())
+                result.failure = replace(failure, errors=(*failure.errors, str(lost)))
+                self.talk.runner.say("error", str(lost))
 
-    def _write_outputs(self, result: JobResult) -> None:
-        self.talk.runner.write_outputs(outputs_of(self.talk.inputs, result))
-
-    def _with_loss(self, result: JobResult) -> JobResult:
-        """Return the result, as failed where the log of a successful run was lost."""
-        why = lost_by(self.talk.runner.stream)
-        if why is None or result.failure is not None:
-            return result
-        error = OutputLost.by(why)
-        return with_found(result, Failure(code=error.exit_code, errors=(str(error),)))
-
-    def _comment(self, result: JobResult) -> CommentResult:
+    def _comment(self) -> CommentResult:
         """Write the present state to the comment; a queued merge does not change it."""
-        talk = self.talk
+        talk, result = self.talk, self.result
         if result.code in SIGNALLED and result.applied is None:
             return None
         if result.command == "apply":
-            is_finding = result.applied is None or (
-                result.plan is not None and has_work(result.plan)
-            )
-            return talk.show_applied(result) if is_finding else None
+            has_news = result.applied is None or (result.plan is not None and has_work(result.plan))
+            return talk.show_applied(result) if has_news else None
         if result.command == "plan" and talk.event.name != "merge_group":
             return talk.show_plan(result)
         return talk.show_report(result)
 
-    def _speak(self, result: JobResult) -> None:
+    def _speak(self) -> None:
         """Show errors next to the change, why there is no comment, and what failed."""
-        talk = self.talk
+        talk, result = self.talk, self.result
         inputs, runner = talk.inputs, talk.runner
         if inputs.annotations:
             touched = touched_lines(talk.event, os.environ) if result.complaints else {}
@@ -327,41 +318,35 @@ class Job:
             runner.annotate(annotation_lines(shown, folder=result.folder))
             if rest:
                 runner.say("notice", f"{plural(rest, 'warning')} not on lines of this change")
-        if result.refused and not inputs.refusal_fails:
-            for line in result.refused:
-                runner.say("warning", line)
+        for line in () if inputs.refusal_fails else result.refused:
+            runner.say("warning", line)
         if talk.missing and inputs.command in ("plan", "apply") and inputs.comment != "never":
             runner.say("notice", f"no comment: {talk.missing}")
-        failure = result.failure
-        if failure is not None and not self._is_said(result, failure):
-            message = failure.errors[0] if failure.errors else failure.words
+        if result.failure is not None and not self._is_said(result.failure):
+            message = next(iter(result.errors), result.failure.words)
             runner.say("error", f"{inputs.command}: {message}")
 
-    def _write_sarif(self, result: JobResult) -> None:
+    def _is_said(self, failure: Failure) -> bool:
+        """Return whether a failure is visible already: next to the lines, or in a plain log."""
+        beside_lines = self.talk.inputs.annotations and bool(self.result.complaint_lines)
+        return beside_lines or (failure.is_logged and not self.talk.runner.is_forge)
+
+    def _write_sarif(self) -> None:
         """Write the complaints to a SARIF file, if one is wanted. Raises InvalidInput."""
-        file = self.talk.inputs.sarif_file
+        file, result = self.talk.inputs.sarif_file, self.result
         if file is not None:
             refuse_links(file)
             ignored = len(result.checked.workspace.suppressed) if result.checked else 0
             where = result.folder, result.environment
-            text = complaints_sarif(result.complaints, *where, ignored)
-            write_private(file, redacted(text), begins_sarif)
+            write_private(file, complaints_sarif(result.complaints, *where, ignored), begins_sarif)
 
-    def _write_summary(self, result: JobResult) -> None:
-        """Write the summary, if it is wanted. Raises InvalidInput."""
+    def _write_summary(self) -> None:
+        """Write the summary, if it is wanted. Raises OutputLost."""
         if self.talk.inputs.summary:
-            self.talk.runner.write_summary(summary_of(result, self.talk.origin.whole))
+            self.talk.runner.write_summary(summary_of(self.result, self.talk.origin.whole))
 
-    def _is_said(self, result: JobResult, failure: Failure) -> bool:
-        """Return whether a failure is visible already: next to the lines, or in a plain log."""
-        beside_lines = self.talk.inputs.annotations and bool(result.complaint_lines)
-        return beside_lines or (failure.is_logged and not self.talk.runner.is_forge)
-
-
-def _failed_too(result: JobResult, error: InvalidInput | OutputLost) -> JobResult:
-    """Return the result with an error added; a run without failure fails with its code."""
-    failure = result.failure or Failure(code=error.exit_code, errors=())
-    return with_found(result, replace(failure, errors=(*failure.errors, str(error))))
+    def _write_outputs(self) -> None:
+        self.talk.runner.write_outputs(outputs_of(self.talk.inputs, self.result))
 
 
 def _remove_earlier(file: Path) -> None:
@@ -375,14 +360,6 @@ def _remove_earlier(file: Path) -> None:
         file.unlink(missing_ok=True)
     except OSError as error:
         raise InvalidInput(f"{file} cannot be written: {error.strerror}") from error
-
-
-def _refuse_to_write(use: ProjectTrust, deed: str) -> None:
-    if isinstance(use, OverBase):
-        raise GuardRefused(
-            f"{deed} of what was merged, and this is an untrusted change ({use.why}): "
-            "merge it, and run this on the default branch or one of `trustedBranches:`"
-        )
 
 
 def _what_stopped(applied: Applied) -> list[str]:

@@ -268,23 +268,14 @@ def has_own_emulator(use: ProjectTrust, options: Options) -> bool:
     return environment.emulator is not None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Unkeyed:
-    """A plan of the present declaration on an emulator, and what it is compared with."""
-
-    offline: Offline
-    compared: PlanBasis
-
-    def plan(self) -> Plan:
-        """Plan on the emulator."""
-        return self.offline.plan()
-
-
 @contextmanager
-def opened_without_key(use: ProjectTrust, own: Project, options: Options) -> Iterator[Unkeyed]:
+def opened_without_key(
+    use: ProjectTrust, own: Project, options: Options
+) -> Iterator[tuple[Offline, PlanBasis]]:
     """Open a project on an emulator with what the base branch declares, as far as known.
 
-    `own` is the project as the change has it. Raises InvalidInput for wrong manifests.
+    Yield it with the basis of its plan. `own` is the project as the change has it. Raises
+    InvalidInput for wrong manifests.
     """
     project = _without_key(use, own)
     name, environment = choose_environment(project, options.environment)
@@ -296,7 +287,7 @@ def opened_without_key(use: ProjectTrust, own: Project, options: Options) -> Ite
         held = _holding_base(empty, use) if isinstance(use, OverBase) else None
         compared = PlanBasis.BASE if held is not None else PlanBasis.NOTHING
         words(f"no live comparison, as there is no key: {compared.value}")
-        yield Unkeyed(offline=held or empty, compared=compared)
+        yield held or empty, compared
 
 
 def _holding_base(offline: Offline, use: OverBase) -> Offline | None:

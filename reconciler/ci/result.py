@@ -151,9 +151,13 @@ class Failure:
         return self.said or WORDS[self.reason]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+CommentResult: TypeAlias = Comment | Failure | None
+"""Result of a comment: the comment as it is now, a failure where it had to work, or None."""
+
+
+@dataclass(slots=True, kw_only=True)
 class JobResult:
-    """Results of the steps of a command; None, or nothing, for a step that did not end.
+    """Results of the steps of a command so far; None, or nothing, for a step that did not end.
 
     `checked` is the check of the manifests, and `postponed` are edits of the project file that only
     count after the merge. `review` is the comment that an apply compares with, and `comment` is the
@@ -176,6 +180,13 @@ class JobResult:
     comment: Comment | None = None
     proposed: PullRequest | None = None
     failure: Failure | None = None
+
+    def keep_comment(self, became: CommentResult) -> None:
+        """Keep the result of a comment; an earlier failure remains."""
+        if isinstance(became, Comment):
+            self.comment = became
+        elif became is not None:
+            self.failure = self.failure or became
 
     @property
     def code(self) -> int:

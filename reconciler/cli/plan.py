@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from reconciler.cli import options
-from reconciler.cli.console import data, describe_plan, redacted, stdout_style, words
+from reconciler.cli.console import data, describe_plan, stdout_style, words
 from reconciler.errors import ExitCode, ReconcilerError, UsageError, worst
 from reconciler.operations.open_project import Options, manifest_paths, project_file, read_project
 from reconciler.operations.open_session import begin_session, cache_of
@@ -158,7 +158,7 @@ def _shown(made: Plan, project: Project, wanted: _Wanted) -> int:
     """Print a plan, write it to a file if wanted, and return the exit code."""
     options, out = wanted.options, wanted.out
     if out is not None:
-        write_private(out, redacted(plan_json(made)))
+        write_private(out, plan_json(made))
     code = worst(failures_of(made))
     if not code and wanted.exit_code and (made.has_changes or made.is_noted):
         code = ExitCode.DIFFERENT

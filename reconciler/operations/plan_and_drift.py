@@ -32,7 +32,7 @@ from reconciler.planning.make_plan import PlanTarget, make_plan
 from reconciler.planning.older_secrets import OlderSeals
 from reconciler.project import Embedded, Environment
 from reconciler.report.plan.document import PlanDocument, read_plan
-from reconciler.report.safe import safe
+from reconciler.report.safe import hidden, safe
 from reconciler.report.words import plural
 from reconciler.runtime import regular_files
 from reconciler.runtime.cache import NO_CACHE, Cache, program
@@ -127,7 +127,7 @@ def _unusable(descriptor: int, is_own: Callable[[bytes], bool]) -> str:
 
 
 def write_private(file: Path, text: str, is_own: Callable[[bytes], bool] = begins_plan) -> None:
-    """Write a file that only its owner can read.
+    """Write a file that only its owner can read, without secrets.
 
     An existing file is replaced only if `is_own` returns true for its first bytes. Raises
     InvalidInput where it cannot be written.
@@ -141,7 +141,7 @@ def write_private(file: Path, text: str, is_own: Callable[[bytes], bool] = begin
                 raise InvalidInput(f"{file} cannot be written: {why}")
             os.fchmod(descriptor, 0o600)
             os.ftruncate(descriptor, 0)
-            stream.write(text)
+            stream.write(hidden(text))
     except OSError as error:
         raise InvalidInput(f"{file} cannot be written: {error.strerror}") from error
 

@@ -18,7 +18,6 @@ from reconciler.cli.console import (
     data,
     describe_applied,
     describe_plan,
-    redacted,
     report_applied,
     words,
 )
@@ -135,7 +134,7 @@ def _show(
     journal = session.journal()
     made = asyncio.run(plan_now(prepare(session, journal), journal.history))
     if out is not None:
-        write_private(out, redacted(plan_json(made)))
+        write_private(out, plan_json(made))
     code = worst(failures_of(made))
     return data(describe_plan(made, form, session.project, verbose=options.verbose), ending=code)
 
