@@ -18,7 +18,6 @@ from reconciler.ci.change_owners import with_owners
 from reconciler.ci.checkout import refuse_links
 from reconciler.ci.commits import of_the_change, touched_lines
 from reconciler.ci.conversation import Conversation, Review
-from reconciler.ci.forge.pull_requests import PullRequest
 from reconciler.ci.job_session import (
     Admitted,
     admit,
@@ -51,7 +50,7 @@ from reconciler.errors import (
     UsageError,
     worst,
 )
-from reconciler.model import DriftReport, Plan
+from reconciler.model import Plan
 from reconciler.operations.added_options import wait_before_lock
 from reconciler.operations.apply_plan import Consent, plan_and_apply
 from reconciler.operations.check_project import Checked
@@ -218,7 +217,7 @@ class Job:
         def agree(made: Plan) -> Consent:
             self.result.plan = made
             consent = review.consent_to(made)
-            if untold := self.talk.check_newest(made, session):
+            if has_work(made) and (untold := self.talk.check_newest(made, session)):
                 words(safe(untold))
             return consent
 
@@ -243,9 +242,14 @@ class Job:
             result.look = look = drift_now(session, remember=inputs.remember)
             data(drift_text(look, stdout_style(verbose=False)))
             if inputs.proposals:
-                self._keep_page(session, look)
+                refuse_links(inputs.plan_file)
+                made = made_now(session.project)
+                page = drift_html(look, session.name, session.target.name, made)
+                write_private(inputs.plan_file, page, begins_page)
             for name in inputs.proposals:
-                result.proposed = self._propose(session, name) or result.proposed
+                edits = PROPOSALS.load(name)(session, self.options, inputs.artifact)
+                edits = replace(edits, body=redacted(edits.body))
+                result.proposed = propose(edits, name, session, self.talk) or result.proposed
         code = exit_code_of(look.found)
         if code not in (ExitCode.DONE, ExitCode.DIFFERENT):
             result.failure = Failure(code=code, errors=("some resources could not be read",))
@@ -257,27 +261,6 @@ class Job:
         with self._opened(use, may_lack=True) as session:
             for report in step.run(session, inputs.of_steps, remember=inputs.remember):
                 self.result.report = report
-
-    def _keep_page(self, session: Session, look: DriftReport) -> None:
-        """Write the page of drifted resources to its file. Raises InvalidInput."""
-        file = self.talk.inputs.plan_file
-        refuse_links(file)
-        made = made_now(session.project)
-        page = drift_html(look, session.name, session.target.name, made)
-        write_private(file, page, begins_page)
-
-    def _propose(self, session: Session, name: str) -> PullRequest | None:
-        """Propose edits of manifests in a pull request; nothing is merged or journaled."""
-        talk = self.talk
-        made = PROPOSALS.load(name)(session, self.options, talk.inputs.artifact)
-        made = replace(made, body=redacted(made.body))
-        proposal = propose(made, name, session, talk)
-        if proposal.request is None and proposal.commit:
-            words(f"pushed to the branch {safe(proposal.branch)}: {talk.missing}")
-            data(made.body)
-        elif proposal.request is not None:
-            words(f"pull request {proposal.request.number}: {safe(proposal.request.url)}")
-        return proposal.request
 
     def tell(self) -> None:
         """Report the result in comment, files and annotations."""
@@ -313,9 +296,10 @@ class Job:
         talk, result = self.talk, self.result
         inputs, runner = talk.inputs, talk.runner
         if inputs.annotations:
-            touched = touched_lines(talk.event, os.environ) if result.complaints else {}
-            shown, rest = of_the_change(result.complaints, result.folder, touched)
-            runner.annotate(annotation_lines(shown, folder=result.folder))
+            found, folder = result.checked.workspace.complaints, result.checked.folder
+            touched = touched_lines(talk.event, os.environ) if found else {}
+            shown, rest = of_the_change(found, folder, touched)
+            runner.annotate(annotation_lines(shown, folder=folder))
             if rest:
                 runner.say("notice", f"{plural(rest, 'warning')} not on lines of this change")
         for line in () if inputs.refusal_fails else result.refused:
@@ -333,12 +317,12 @@ class Job:
 
     def _write_sarif(self) -> None:
         """Write the complaints to a SARIF file, if one is wanted. Raises InvalidInput."""
-        file, result = self.talk.inputs.sarif_file, self.result
+        file, checked = self.talk.inputs.sarif_file, self.result.checked
         if file is not None:
             refuse_links(file)
-            ignored = len(result.checked.workspace.suppressed) if result.checked else 0
-            where = result.folder, result.environment
-            write_private(file, complaints_sarif(result.complaints, *where, ignored), begins_sarif)
+            found, ignored = checked.workspace.complaints, len(checked.workspace.suppressed)
+            text = complaints_sarif(found, checked.folder, checked.environment, ignored)
+            write_private(file, text, begins_sarif)
 
     def _write_summary(self) -> None:
         """Write the summary, if it is wanted. Raises OutputLost."""

@@ -50,10 +50,16 @@ class Refusals:
     @property
     def lines(self) -> tuple[str, ...]:
         """Return a line for each refusal; the text is foreign and not yet safe."""
-        guards = (
-            f"{guard.message} [{guard.code}]: no review consents to that" for guard in self.guards
+        return (
+            *(
+                f"{guard.message} [{guard.code}]: no review consents to that"
+                for guard in self.guards
+            ),
+            *(
+                f"{change.ref} cannot be done: {'; '.join(notes_of(change))}"
+                for change in self.blocked
+            ),
         )
-        return (*guards, *map(_blocked_line, self.blocked))
 
     @property
     def beside(self) -> str:
@@ -91,10 +97,6 @@ def without(found: Refusals, base: Refusals) -> Refusals:
     blocked = tuple(change for change in found.blocked if reasons.get(change.ref) != change.reasons)
     gone = len(found.guards) + len(found.blocked) - len(guards) - len(blocked)
     return Refusals(guards=guards, blocked=blocked, of_base=gone)
-
-
-def _blocked_line(change: Change) -> str:
-    return f"{change.ref} cannot be done: {'; '.join(notes_of(change))}"
 
 
 def failure_of(made: Plan, refusals: Refusals, *, fails: bool) -> Failure | None:

@@ -22,7 +22,7 @@ from reconciler.ci.runner import Inputs
 from reconciler.errors import SIGNALLED, ExitCode
 from reconciler.model import Action, DriftReport, InDoubt, Plan, Unchanged, Written
 from reconciler.model.outcome import CommentState
-from reconciler.operations.check_project import Checked
+from reconciler.operations.check_project import NOT_CHECKED, Checked
 from reconciler.operations.job_steps import StepReport
 from reconciler.report.applied.markdown import ApplyResult, applied_markdown
 from reconciler.report.complaints.document import message, worst_first
@@ -31,7 +31,6 @@ from reconciler.report.drift_formats import drift_text
 from reconciler.report.markdown import SUMMARY_BYTES, code, fenced
 from reconciler.report.plan.markdown import plan_markdown
 from reconciler.report.table import Style
-from reconciler.syntax.diagnostic import Complaint
 
 FailureReason: TypeAlias = Literal[
     "validation",
@@ -123,7 +122,7 @@ class PlanBasis(Enum):
     @property
     def note(self) -> str:
         """Return the note above a plan with this basis, "" for none."""
-        return {PlanBasis.LIVE: "", PlanBasis.BASE: AGAINST_BASE, PlanBasis.NOTHING: OFFLINE}[self]
+        return {PlanBasis.BASE: AGAINST_BASE, PlanBasis.NOTHING: OFFLINE}.get(self, "")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,15 +158,15 @@ CommentResult: TypeAlias = Comment | Failure | None
 class JobResult:
     """Results of the steps of a command so far; None, or nothing, for a step that did not end.
 
-    `checked` is the check of the manifests, and `postponed` are edits of the project file that only
-    count after the merge. `review` is the comment that an apply compares with, and `comment` is the
-    last written comment; `proposed` is the pull request that `drift` opened. `refused` are changes
-    that no review consents to, or that are blocked; `inherited` counts the refusals of the base
-    branch. `report` is of the step that a feature adds.
+    `checked` is the check of the manifests, empty before there is one. `postponed` are edits of the
+    project file that only count after the merge. `review` is the comment that an apply compares
+    with, and `comment` is the last written comment; `proposed` is the pull request that `drift`
+    opened. `refused` are changes that no review consents to, or that are blocked; `inherited`
+    counts the refusals of the base branch. `report` is of the step that a feature adds.
     """
 
     command: str
-    checked: Checked | None = None
+    checked: Checked = NOT_CHECKED
     postponed: Sequence[str] = ()
     review: Standing | None = None
     plan: Plan | None = None
@@ -215,26 +214,11 @@ class JobResult:
         return self.failure.errors if self.failure is not None else ()
 
     @property
-    def environment(self) -> str:
-        """Return the environment, "" where it is unknown, or where all were checked."""
-        return self.checked.environment if self.checked is not None else ""
-
-    @property
-    def folder(self) -> str:
-        """Return the path of the project in its repository, "" for the root."""
-        return self.checked.folder if self.checked is not None else ""
-
-    @property
-    def complaints(self) -> Sequence[Complaint]:
-        """Return all complaints about the manifests."""
-        return self.checked.workspace.complaints if self.checked is not None else ()
-
-    @property
     def complaint_lines(self) -> list[str]:
         """Return the errors of the manifests, a line each, by file."""
         return [
             f"{complaint.file}:{complaint.line}: {complaint.code} {message(complaint)}"
-            for complaint in worst_first(self.complaints)
+            for complaint in worst_first(self.checked.workspace.complaints)
             if complaint.is_error
         ]
 
@@ -320,7 +304,8 @@ def summary_of(result: JobResult, whole: str) -> str:
     if result.applied is not None and result.plan is not None:
         parts.append(applied_markdown(applied_result(result, result.plan, result.applied)))
     elif result.failure is not None:
-        where = f" for {code(result.environment, 80)}" if result.environment else ""
+        environment = result.checked.environment
+        where = f" for {code(environment, 80)}" if environment else ""
         title = f"`{result.command}`{where}: {result.failure.words}"
         parts.append(failure_markdown(title, result.failure.errors))
     if result.plan is not None:
@@ -332,9 +317,9 @@ def summary_of(result: JobResult, whole: str) -> str:
         parts.append(f"### `drift`: {title}\n\n{_fenced(text)}")
     elif result.report is not None:
         parts.append(result.report.summary)
-    elif result.failure is None and result.checked is not None:
+    elif result.failure is None:
         counts = counts_of(result.checked)
-        text = complaints_text(result.complaints, _PLAIN)
+        text = complaints_text(result.checked.workspace.complaints, _PLAIN)
         parts.append(f"### `validate`: {counts}\n\n{_fenced(text)}")
     return "\n".join(parts)
 
@@ -356,8 +341,5 @@ def _fenced(text: str) -> str:
             shown.append("(the rest is in the log)")
             break
         shown.append(line)
-    return fenced("text", _trimmed(shown)) + "\n" if text.strip() else ""
-
-
-def _trimmed(lines: Sequence[str]) -> list[str]:
-    return "\n".join(lines).strip("\n").split("\n")
+    trimmed = "\n".join(shown).strip("\n").split("\n")
+    return fenced("text", trimmed) + "\n" if text.strip() else ""

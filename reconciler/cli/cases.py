@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
-from reconciler.cli import options
 from reconciler.cli.record_output import (
     Column,
-    ListFormat,
+    Records,
     clock_time,
-    enumerated,
-    limit,
-    parse_pairs,
+    listing,
+    pairs,
     plain,
-    run_listing,
+    values_of,
 )
 from reconciler.cli.root import Group
-from reconciler.operations.open_project import Options
 from reconciler.records.case_records import (
     CATEGORIES,
     PRIORITIES,
@@ -44,41 +43,15 @@ def cases() -> None:
 
 
 @cases.command("list")
-@click.option("--state", "states", multiple=True, metavar="NAME", help="active, resolved …")
-@click.option("--status", "statuses", multiple=True, metavar="NAME", help="open, acknowledged …")
-@click.option("--priority", "priorities", multiple=True, metavar="P", help="p1 to p5.")
-@click.option("--category", "categories", multiple=True, metavar="NAME", help="security …")
-@click.option("--label", "labels", multiple=True, metavar="KEY=VALUE", help="Repeatable.")
-@click.option("--grouping", "groupings", multiple=True, metavar="KEY=VALUE", help="Repeatable.")
+@values_of(STATES, "--state", "states", "active, resolved …")
+@values_of(STATUSES, "--status", "statuses", "open, acknowledged …")
+@values_of(PRIORITIES, "--priority", "priorities", "p1 to p5.", "P")
+@values_of(CATEGORIES, "--category", "categories", "security …")
+@pairs("--label", "labels", "Repeatable.")
+@pairs("--grouping", "groupings", "Repeatable.")
 @click.option("--text", default="", metavar="WORDS", help="Search in the text of cases.")
 @click.option("--unassigned", is_flag=True, help="Only those without an assignee.")
-@limit
-@options.connected
-@options.formats("text", "json", "jsonl", "csv")
-def list_all(  # noqa: PLR0913 - one parameter a flag
-    *,
-    states: tuple[str, ...],
-    statuses: tuple[str, ...],
-    priorities: tuple[str, ...],
-    categories: tuple[str, ...],
-    labels: tuple[str, ...],
-    groupings: tuple[str, ...],
-    text: str,
-    unassigned: bool,
-    limit: int,
-    options: Options,
-    form: str,
-) -> int:
+@listing(COLUMNS, "case")
+def list_all(**wanted: Any) -> Records[Case]:
     """List cases, newest first. The key needs the permission `case:Read`."""
-    wanted = CaseFilter(
-        states=enumerated(STATES, states, "--state"),
-        statuses=enumerated(STATUSES, statuses, "--status"),
-        priorities=enumerated(PRIORITIES, priorities, "--priority"),
-        categories=enumerated(CATEGORIES, categories, "--category"),
-        labels=parse_pairs(labels, "--label"),
-        groupings=parse_pairs(groupings, "--grouping"),
-        text=text,
-        unassigned=unassigned,
-    )
-    listing = ListFormat(COLUMNS, form, limit, "case")
-    return run_listing(options, listing, lambda api, most: list_cases(api, wanted, most))
+    return lambda api, most: list_cases(api, CaseFilter(**wanted), most)

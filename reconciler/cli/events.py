@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import click
 
-from reconciler.cli import options
-from reconciler.cli.record_output import (
-    Column,
-    ListFormat,
-    clock_time,
-    limit,
-    parse_range,
-    parse_single_pairs,
-    run_listing,
-)
+from reconciler.cli import record_output
+from reconciler.cli.record_output import Column, clock_time, parse_range, parse_single_pairs
 from reconciler.cli.root import Group
-from reconciler.operations.open_project import Options
 from reconciler.records.alert_events import AlertEvent, EventFilter, list_alert_events
 
 COLUMNS: tuple[Column[AlertEvent], ...] = (
@@ -35,24 +28,13 @@ def events() -> None:
 
 
 @events.command("list")
-@click.option("--since", metavar="TIME", help="From then on: 24h, 7d, or an ISO 8601 time.")
-@click.option("--until", metavar="TIME", help="Before then.")
+@record_output.span("From then on: 24h, 7d, or an ISO 8601 time.", "Before then.")
 @click.option("--alert-version-id", "versions", multiple=True, metavar="ID", help="Repeatable.")
-@click.option("--label", "labels", multiple=True, metavar="KEY=VALUE", help="Repeatable: all.")
-@limit
-@options.connected
-@options.formats("text", "json", "jsonl", "csv")
+@record_output.pairs("--label", "labels", "Repeatable: all.", parse_single_pairs)
+@record_output.listing(COLUMNS, "event")
 def list_events(
-    *,
-    since: str | None,
-    until: str | None,
-    versions: tuple[str, ...],
-    labels: tuple[str, ...],
-    limit: int,
-    options: Options,
-    form: str,
-) -> int:
+    *, since: str | None, until: str | None, versions: tuple[str, ...], labels: Mapping[str, str]
+) -> record_output.Records[AlertEvent]:
     """List alert events, such as those of the last day: --since 24h."""
-    wanted = EventFilter(versions, parse_range(since, until), parse_single_pairs(labels, "--label"))
-    listing = ListFormat(COLUMNS, form, limit, "event")
-    return run_listing(options, listing, lambda api, most: list_alert_events(api, wanted, most))
+    wanted = EventFilter(versions, parse_range(since, until), labels)
+    return lambda api, most: list_alert_events(api, wanted, most)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import re
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from operator import attrgetter
 from pathlib import Path
@@ -14,10 +14,10 @@ import click
 
 from reconciler.cli import options
 from reconciler.cli.console import data, stdout_style, words
-from reconciler.cli.record_output import Column, print_records, report_count
+from reconciler.cli.record_output import Column, each, print_records, report_count
 from reconciler.errors import InvalidInput, MissingExtra, UsageError
 from reconciler.operations.open_project import Options
-from reconciler.operations.open_session import Session, open_api, open_target
+from reconciler.operations.open_session import open_target
 from reconciler.records.data_usage import RANGES, DailyUnits, daily_units
 from reconciler.report.table import usage_chart
 from reconciler.runtime import regular_files
@@ -139,21 +139,14 @@ NARROW = tuple(
 )
 @options.connected
 @options.formats("text", "json", "jsonl", "csv")
-def usage(
-    *,
-    span: str,
-    chart: bool,
-    png: Path | None,
-    options: Options,
-    form: str,
-) -> int:
+def usage(*, span: str, chart: bool, png: Path | None, options: Options, form: str) -> int:
     """Show the units of each day. The table shows the main ones; -v and CSV show all."""
     if chart and form != "text":
         raise UsageError("--chart and --format exclude each other")
     if png is not None:
         check_picture(png)
-    session = open_target(options)
-    days = asyncio.run(_days(session, span.upper().replace("-", "_")))
+    wanted = span.upper().replace("-", "_")
+    days = open_target(options).ask(lambda api: daily_units(api, wanted))
     if png is not None:
         _draw(days, png)
     if chart:
@@ -161,7 +154,7 @@ def usage(
         data(usage_chart(bars, stdout_style(verbose=options.verbose)))
     else:
         columns = COLUMNS if options.verbose or form != "text" else NARROW
-        asyncio.run(print_records(_each(days), columns, form))
+        asyncio.run(print_records(each(days), columns, form))
     report_count(len(days), 0, "day", quiet=options.quiet)
     if png is not None and not options.quiet:
         words(f"drew {png}")
@@ -177,13 +170,3 @@ def _draw(days: Sequence[DailyUnits], png: Path) -> None:
         if any(numbers) and not name.startswith("blocked")
     }
     usage_picture([day.stats_date for day in days], used, png)
-
-
-async def _days(session: Session, span: str) -> list[DailyUnits]:
-    async with open_api(session) as api:
-        return await daily_units(api, span)
-
-
-async def _each(days: list[DailyUnits]) -> AsyncIterator[DailyUnits]:
-    for day in days:
-        yield day

@@ -11,7 +11,7 @@ import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -33,14 +33,8 @@ from reconciler.model import (
 )
 from reconciler.model.guard_levels import FLAGS
 from reconciler.operations.apply_plan import Consent, plan_and_apply
-from reconciler.operations.open_project import (
-    Options,
-    is_whole,
-    journal_of,
-    loaded,
-    today,
-)
-from reconciler.operations.open_session import Session, open_workspace
+from reconciler.operations.open_project import Options, is_whole, today
+from reconciler.operations.open_session import Session, open_workspace, read_journal
 from reconciler.operations.plan_and_drift import plan_now
 from reconciler.operations.reporter import Silent
 from reconciler.planning.guards.consent import OverrideReasons
@@ -127,10 +121,7 @@ class Offline:
         place.mkdir()
         session = _in_folder(self.session, place)
         refused = _apply(replace(session, workspace=_without_given_ids(declared), whole=True))
-        unread = journal_of(
-            session.project, session.name, session.environment, session.target, session.reporter
-        )
-        journal = cache(lambda: loaded(unread, session.waits, session.reporter))
+        journal = cache(partial(read_journal, session))
         known = _Ids.of(declared, journal())
         return replace(
             self,

@@ -8,25 +8,20 @@ import stat
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, assert_never
 
 from reconciler.errors import InvalidInput, MissingExtra, UsageError
 from reconciler.operations.reporter import Reporter, Silent
 from reconciler.project import (
-    Environment,
     Project,
     Shard,
-    Target,
     check_filled,
     journal_place_at,
-    journal_setting,
 )
 from reconciler.project.settings import InFile, InGit, InObjects, JournalPlace
 from reconciler.report.safe import safe
 from reconciler.runtime.advice import Here, bring_back, lead_to
-from reconciler.runtime.cache import NO_CACHE, Cache
 from reconciler.runtime.progress import Waits
 from reconciler.runtime.regular_files import NOT_REGULAR
 from reconciler.syntax.diagnostic import Complaint
@@ -146,39 +141,20 @@ def lead_here(options: Options, project: Project, name: str) -> None:
     selection = _typed(options.selection.flags())
     root = os.path.relpath(project.root.resolve())
     shard = _typed(["--shard", str(options.shard)]) if options.shard is not None else ""
-    if without == there:
-        lead_to(
-            Here(
-                environment=name,
-                to_journal=shard,
-                to_manifests=given,
-                root=root,
-                selection=selection,
-            )
-        )
-        return
     file = options.project or project.file
-    to_project = "" if file is None else _typed(["--project", str(file)])
-    if options.project is not None:
-        to_journal = f"{to_project}{shard}"
-        lead_to(
-            Here(
-                environment=name,
-                to_journal=to_journal,
-                to_manifests=f"{to_project}{given}",
-                to_project=to_project,
-                root=root,
-                selection=selection,
-            )
-        )
-        return
-    to_journal = _typed(["--path", str(options.paths[0])]) if options.paths else ""
-    to_journal = f"{to_journal}{shard}"
+    to_project = "" if file is None or without == there else _typed(["--project", str(file)])
+    if without == there:
+        to_journal, to_manifests = "", given
+    elif options.project is not None:
+        to_journal, to_manifests = to_project, f"{to_project}{given}"
+    else:
+        to_journal = _typed(["--path", str(options.paths[0])]) if options.paths else ""
+        to_manifests = given or to_project
     lead_to(
         Here(
             environment=name,
-            to_journal=to_journal,
-            to_manifests=given or to_project,
+            to_journal=f"{to_journal}{shard}",
+            to_manifests=to_manifests,
             to_project=to_project,
             root=root,
             selection=selection,
@@ -232,18 +208,6 @@ def paths_of(options: Options, project: Project) -> tuple[str, ...]:
     return tuple(os.path.relpath(os.path.realpath(path), root) for path in options.paths)
 
 
-def loaded(journal: Journal, waits: Waits, reporter: Reporter, cache: Cache = NO_CACHE) -> Journal:
-    """Read a journal, and return it; warn of an old copy, or of a missing journal.
-
-    `cache` keeps the state that the entries add up to. Raises JournalError, or InvalidInput for the
-    journal of another target.
-    """
-    journal.waits, journal.cache = waits, cache
-    journal.load()
-    warn_of_lost_end(journal, reporter)
-    return journal
-
-
 def warn_of_lost_end(journal: Journal, reporter: Reporter) -> None:
     """Warn where the end of the last run, or the whole journal, is missing."""
     if journal.is_gone:
@@ -257,34 +221,6 @@ def warn_of_lost_end(journal: Journal, reporter: Reporter) -> None:
             f"warning: {safe(journal.place)} seems to be an old copy, as the end of the last run "
             f"is missing: {bring_back('the newer one')}"
         )
-
-
-def journal_of(
-    project: Project, name: str, environment: Environment, target: Target, reporter: Reporter
-) -> Journal:
-    """Return the journal of an environment, not read yet."""
-    store = store_at(project, journal_setting(project, name, environment))
-    return journal_in(store, project, name, target.name, reporter)
-
-
-def journal_in(
-    store: Store, project: Project, name: str, target: str, reporter: Reporter
-) -> Journal:
-    """Return a journal of the project in a store, not read yet."""
-    from reconciler.journal.journal import Journal  # noqa: PLC0415 - not for validate
-    from reconciler.journal.provenance import actor_of  # noqa: PLC0415 - with it
-
-    who = partial(actor_of, os.environ, project.root)
-    look = partial(store_at, project)
-    return Journal(
-        store=store,
-        environment=name,
-        target=target,
-        clock=_now,
-        who=who,
-        tell=reporter.say,
-        look=look,
-    )
 
 
 def store_at(project: Project, setting: str) -> Store:
@@ -314,11 +250,7 @@ def made_now(project: Project) -> ReportOccasion:
     from reconciler.report.html import ReportOccasion  # noqa: PLC0415 - for this format only
 
     who = actor_of(os.environ, project.root)
-    return ReportOccasion(_now(), applied_commit(project), who, run_of(os.environ))
-
-
-def _now() -> datetime:
-    return datetime.now(UTC)
+    return ReportOccasion(now(), applied_commit(project), who, run_of(os.environ))
 
 
 def _object_store(url: str) -> Store:

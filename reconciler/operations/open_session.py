@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import re
 import resource
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
 
 from reconciler.errors import InvalidInput
 from reconciler.operations.open_project import (
     Options,
     is_whole,
-    journal_of,
     lead_here,
-    loaded,
     manifest_paths,
+    now,
     open_project,
     paths_of,
+    store_at,
     today,
+    warn_of_lost_end,
 )
 from reconciler.operations.reporter import Reporter, Silent
 from reconciler.operations.secret_sources import Allowed, Secrets, named_secrets, secrets_of
@@ -34,6 +36,7 @@ from reconciler.project import (
     choose_environment,
     choose_target,
     in_shard,
+    journal_setting,
 )
 from reconciler.report.complaints.text import complaints_summary
 from reconciler.report.unplanned import (
@@ -61,6 +64,8 @@ if TYPE_CHECKING:
     from reconciler.model import Against, Manifest, Plan, Ref, Selected
     from reconciler.planning.guards.consent import UnderReview
     from reconciler.planning.make_plan import PlanTarget
+
+Answer = TypeVar("Answer")
 
 
 def open_workspace(options: Options, project: Project, scope: Scope) -> Workspace:
@@ -187,10 +192,40 @@ class Session:
 
         Raises JournalError or InvalidInput.
         """
-        if self.early is not None:
-            return self.early()
-        journal = journal_of(self.project, self.name, self.environment, self.target, self.reporter)
-        return loaded(journal, self.waits, self.reporter)
+        return self.early() if self.early is not None else read_journal(self)
+
+    def ask(self, question: Callable[[Api], Awaitable[Answer]]) -> Answer:
+        """Return the answer of the service to a question, over an own API client."""
+
+        async def answer() -> Answer:
+            async with open_api(self) as api:
+                return await question(api)
+
+        return asyncio.run(answer())
+
+    def unread_journal(self) -> Journal:
+        """Return the journal of the environment, not read yet."""
+        place = journal_setting(self.project, self.name, self.environment)
+        return self.journal_at(place, self.target.name)
+
+    def journal_at(self, place: str, target: str) -> Journal:
+        """Return the journal of a target at a place, as in the project file; not read yet.
+
+        Raises as `store_at` does.
+        """
+        from reconciler.journal.journal import Journal  # noqa: PLC0415 - not for validate
+        from reconciler.journal.provenance import actor_of  # noqa: PLC0415 - with it
+
+        return Journal(
+            store=store_at(self.project, place),
+            environment=self.name,
+            target=target,
+            clock=now,
+            who=partial(actor_of, os.environ, self.project.root),
+            tell=self.reporter.say,
+            look=partial(store_at, self.project),
+            waits=self.waits,
+        )
 
     def scope(self, options: Options) -> Scope:
         """Return what expressions may name here, with the secrets that were looked up."""
@@ -220,29 +255,53 @@ WAYS_BACK: Final = Rows[WaysBack]("ways-back")
 """Key: the value of `onNoisier`."""
 
 
+def read_journal(session: Session, cache: Cache = NO_CACHE) -> Journal:
+    """Read the journal of a session; warn of an old copy, or of a missing journal.
+
+    `cache` keeps the state that the entries add up to. Raises JournalError, or InvalidInput for the
+    journal of another target.
+    """
+    journal = session.unread_journal()
+    journal.cache = cache
+    journal.load()
+    warn_of_lost_end(journal, session.reporter)
+    return journal
+
+
+def open_environment(options: Options, project: Project | None = None) -> Session:
+    """Open a session for a command that needs nothing but the project file and the journal.
+
+    `project` is the project, where it was opened already.
+    """
+    project = project or open_project(options)
+    return _of_environment(options, project, *choose_environment(project, options.environment))
+
+
 def open_target(options: Options) -> Session:
-    """Open a session for a command that needs nothing from manifests."""
-    project = open_project(options)
-    name, environment = choose_environment(project, options.environment)
+    """Open a session for a command that needs nothing from manifests but the secrets to hide."""
+    session = open_environment(options)
+    named = named_secrets(options, session.project, session.name, session.environment)
+    return replace(session, named=named)
+
+
+def _of_environment(
+    options: Options, project: Project, name: str, environment: Environment
+) -> Session:
+    """Return a session without manifests for an environment."""
     environment = in_shard(environment, options.shard)
     lead_here(options, project, name)
-    target = choose_target(project, name, environment, os.environ)
-    named = named_secrets(options, project, name, environment)
-    unread = partial(journal_of, project, name, environment, target, options.reporter)
-    return Session(
+    session = Session(
         project=project,
         name=name,
         environment=environment,
-        target=target,
+        target=choose_target(project, name, environment, os.environ),
         workspace=Workspace(),
         whole=False,
-        named=named,
-        early=cache(
-            lambda: loaded(unread(), options.waits, options.reporter, cache_of(options, project))
-        ),
         waits=options.waits,
         reporter=options.reporter,
     )
+    early = cache(lambda: read_journal(session, cache_of(options, project)))
+    return replace(session, early=early)
 
 
 _MADE_NAME = re.compile(
@@ -311,47 +370,23 @@ def session_of(
     may_lack: bool = False,
 ) -> Session:
     """Open a session for an environment that was chosen already, with the allowed secrets."""
-    environment = in_shard(environment, options.shard)
-    lead_here(options, project, name)
-    target = choose_target(project, name, environment, os.environ)
-    unread = partial(journal_of, project, name, environment, target, options.reporter)
-    journal = cache(
-        lambda: loaded(unread(), options.waits, options.reporter, cache_of(options, project))
-    )
-    withheld = withheld_from(os.environ)
+    session = _of_environment(options, project, name, environment)
+    say = options.reporter.say
+    secrets = secrets_of(project, name, session.environment, os.environ, allowed, say=say)
+    session = replace(session, secrets=secrets)
     # The journal is read for the salt only where manifests hold a secret.
-    secrets = secrets_of(project, name, environment, os.environ, allowed, say=options.reporter.say)
-    scope = Scope(
-        name,
-        environment.variables,
-        secrets,
-        salt=lambda: journal().salt,
-        withheld=withheld,
-        today=today(),
-        selection=options.selection,
-        why_unset=secrets.why,
-        may_lack=may_lack,
-    )
+    scope = replace(session.scope(options), may_lack=may_lack)
     workspace = open_workspace(options, project, scope)
     options.reporter.hide(_redaction_of(workspace))
     covers_all = is_whole(options, project)
     beside = () if covers_all else _not_examined(project, scope, workspace)
-    whole = covers_all and (not options.selection or options.selection.is_shard)
-    others = (*workspace.left_out, *beside)
-    return Session(
-        project=project,
-        name=name,
-        environment=environment,
-        target=target,
+    return replace(
+        session,
         workspace=workspace,
-        whole=whole,
-        others=others,
+        whole=covers_all and (not options.selection or options.selection.is_shard),
+        others=(*workspace.left_out, *beside),
         selected=options.selection.leaving_out(len(workspace.left_out)),
         paths=paths_of(options, project),
-        secrets=secrets,
-        early=journal,
-        waits=options.waits,
-        reporter=options.reporter,
     )
 
 

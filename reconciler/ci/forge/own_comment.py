@@ -127,16 +127,22 @@ def standing(
 
 
 def put(
-    repository: Repository, pull_request: int, body: str, *, only_update: bool = False
+    repository: Repository,
+    pull_request: int,
+    body: str,
+    *,
+    only_update: bool = False,
+    is_new: bool = False,
 ) -> Comment | None:
     """Write `body`, which begins with its marker, as our comment.
 
-    A comment with this body already, or of a later run, is not changed. Return None where there was
-    no comment and `only_update` asks for no new comment. Raises ForgeError.
+    A comment with this body already, or of a later run, is not changed. With `is_new` it is a new
+    comment, and those of earlier runs are folded. Return None where there was no comment and
+    `only_update` asks for no new comment. Raises ForgeError.
     """
     marker = read_marker(body)
     assert marker is not None  # noqa: S101 - we made it
-    found = _ours(repository, pull_request, marker.key)
+    found = [] if is_new else _ours(repository, pull_request, marker.key)
     if not found:
         if only_update:
             return None
@@ -145,29 +151,13 @@ def put(
         found = _ours(repository, pull_request, marker.key)
         if not found:
             raise ForgeError("the forge does not list the comment that it took")
-    first, *others = found
-    for other in others:
-        _give_way(repository, other)
-    if first.comment.body == body or first.marker.run > marker.run:
-        return first.comment
-    return repository.edit(first.comment, body)
-
-
-def put_new(repository: Repository, pull_request: int, body: str) -> Comment:
-    """Write a new comment for this run, and fold the comments of earlier runs.
-
-    Raises ForgeError.
-    """
-    marker = read_marker(body)
-    assert marker is not None  # noqa: S101 - we made it
-    _create(repository, pull_request, body, marker)
-    found = _ours(repository, pull_request, marker.key)
-    if not found:
-        raise ForgeError("the forge does not list the comment that it took")
-    *others, newest = found
-    for other in others:
-        _give_way(repository, other)
-    return newest.comment
+    kept = found[-1 if is_new else 0]
+    for other in found:
+        if other is not kept:
+            _give_way(repository, other)
+    if is_new or kept.comment.body == body or kept.marker.run > marker.run:
+        return kept.comment
+    return repository.edit(kept.comment, body)
 
 
 def _ours(repository: Repository, pull_request: int, key: tuple[str, str]) -> Sequence[Standing]:

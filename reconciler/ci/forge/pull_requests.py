@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from http.client import UNPROCESSABLE_ENTITY
-from typing import Any
 from urllib.parse import quote
 
+from reconciler.ci.forge.event import JsonObject
 from reconciler.ci.forge.forge_client import Client, ForgeError
 
 PAGE = 100
@@ -95,32 +95,31 @@ class Repository:
     def _ask_own(self) -> Own:
         """Ask for our user: a job's token may not use the plain request for it."""
         with suppress(ForgeError):
-            viewer = self.client.ask(_VIEWER).get("viewer") or {}
-            if viewer.get("login"):
-                return Own(str(viewer["login"]), _number(viewer.get("databaseId")))
+            viewer = JsonObject.of(self.client.ask(_VIEWER)).part("viewer")
+            if viewer.text("login"):
+                return Own(viewer.text("login"), viewer.number("databaseId") or 0)
         try:
-            user = self.client.get("/user")
+            user = JsonObject.of(self.client.get("/user"))
         except ForgeError as error:
             if not error.is_forbidden:
                 raise
             return Own(JOB_USER)
-        return Own(str(user.get("login", "")), _number(user.get("id")))
+        return Own(user.text("login"), user.number("id") or 0)
 
     def comments(self, pull_request: int) -> list[Comment]:
         """Return all comments of a pull request, oldest first. Raises ForgeError."""
         path = f"/repos/{self.name}/issues/{pull_request}/comments"
-        found = [_comment(document) for document in self._pages(path)]
-        return sorted(found, key=lambda comment: comment.id)
+        return sorted(map(_comment, self._pages(path)), key=lambda comment: comment.id)
 
     def create(self, pull_request: int, body: str) -> Comment:
         """Write a new comment. Raises ForgeError; with `is_lost` the comment may exist."""
         path = f"/repos/{self.name}/issues/{pull_request}/comments"
-        return _comment(self.client.create(path, {"body": body}))
+        return _comment(JsonObject.of(self.client.create(path, {"body": body})))
 
     def edit(self, comment: Comment, body: str) -> Comment:
         """Change the text of a comment. Raises ForgeError."""
         path = f"/repos/{self.name}/issues/comments/{comment.id}"
-        return _comment(self.client.edit(path, {"body": body}))
+        return _comment(JsonObject.of(self.client.edit(path, {"body": body})))
 
     def fold(self, comment: Comment) -> None:
         """Fold a comment as outdated. Raises ForgeError."""
@@ -135,12 +134,12 @@ class Repository:
         found = [
             pull
             for pull in self._pages(f"/repos/{self.name}/commits/{commit}/pulls")
-            if pull.get("merged_at") and _within(pull.get("base"), "ref") == branch
+            if pull.text("merged_at") and pull.part("base").text("ref") == branch
         ]
         found.sort(
-            key=lambda pull: (pull.get("merge_commit_sha") == commit, str(pull["merged_at"]))
+            key=lambda pull: (pull.text("merge_commit_sha") == commit, pull.text("merged_at"))
         )
-        return _number(found[-1].get("number")) or None if found else None
+        return found[-1].number("number") if found else None
 
     def later_than(self, commit: str, branch: str) -> Later | None:
         """Return how a branch's newest commit differs from a commit, None where they are equal.
@@ -148,23 +147,25 @@ class Repository:
         Raises ForgeError.
         """
         path = f"/repos/{self.name}/branches/{quote(branch, safe='')}"
-        newest = _within(_within(self.client.get(path), "commit"), "sha")
-        if not isinstance(newest, str) or not newest:
+        newest = JsonObject.of(self.client.get(path)).part("commit").text("sha")
+        if not newest:
             raise ForgeError(f"GET {path}: the answer has no commit")
         if newest == commit:
             return None
         path = f"/repos/{self.name}/compare/{commit}...{newest}"
-        compared = self.client.get(path)
-        files = _within(compared, "files")
+        compared = JsonObject.of(self.client.get(path))
+        files = compared.fields.get("files")
         if not isinstance(files, list):
             raise ForgeError(f"GET {path}: the answer has no files")
         named = (
-            _within(file, name) for file in files for name in ("filename", "previous_filename")
+            JsonObject.of(file).text(name)
+            for file in files
+            for name in ("filename", "previous_filename")
         )
         return Later(
             commit=newest,
-            contains=_within(compared, "status") == "ahead",
-            files=tuple(name for name in named if isinstance(name, str)),
+            contains=compared.text("status") == "ahead",
+            files=tuple(filter(None, named)),
             is_cut=len(files) >= MOST_COMPARED,
         )
 
@@ -174,8 +175,8 @@ class Repository:
         Raises ForgeError.
         """
         for pull in self._pages(f"/repos/{self.name}/commits/{commit}/pulls"):
-            if pull.get("state") == "open" and _within(pull.get("head"), "sha") == commit:
-                return _number(pull.get("number")) or None
+            if pull.text("state") == "open" and pull.part("head").text("sha") == commit:
+                return pull.number("number")
         return None
 
     def requested(
@@ -198,14 +199,12 @@ class Repository:
                 found = self._open_of(branch) if error.status == UNPROCESSABLE_ENTITY else None
                 if found is None:
                     raise
-        number = _number(found.get("number"))
-        if (found.get("body") or "") == body and wanted:
-            return _pull_request(found)
-        state = "open" if wanted else "closed"
-        changed = {"title": title, "body": body, "state": state}
-        return _pull_request(self.client.edit(f"{path}/{number}", changed))
+        if found.text("body") == body and wanted:
+            return _pull_request(found.fields)
+        changed = {"title": title, "body": body, "state": "open" if wanted else "closed"}
+        return _pull_request(self.client.edit(f"{path}/{found.number('number') or 0}", changed))
 
-    def _open_of(self, branch: str) -> dict[str, Any] | None:
+    def _open_of(self, branch: str) -> JsonObject | None:
         """Return the open pull request of a branch, not of a fork's branch with that name.
 
         Not every forge respects the filter of the request.
@@ -214,56 +213,40 @@ class Repository:
         there = self._pages(f"/repos/{self.name}/pulls", state="open", head=f"{owner}:{branch}")
         return next((pull for pull in there if self._is_of(pull, branch)), None)
 
-    def _is_of(self, document: Mapping[str, Any], branch: str) -> bool:
-        head = document.get("head")
-        source = head.get("repo") if isinstance(head, dict) else None
-        named = source.get("full_name") if isinstance(source, dict) else self.name
+    def _is_of(self, pull: JsonObject, branch: str) -> bool:
+        head = pull.part("head")
         # A deleted fork is reported as null.
-        is_gone = isinstance(head, dict) and "repo" in head and source is None
-        return _branch(document) == branch and named == self.name and not is_gone
+        source = JsonObject.of(head.fields.get("repo", {"full_name": self.name}))
+        return head.text("ref") == branch and source.text("full_name") == self.name
 
-    def _pages(self, path: str, **more: str) -> Iterator[dict[str, Any]]:
+    def _pages(self, path: str, **more: str) -> Iterator[JsonObject]:
         for page in range(1, MOST_PAGES + 1):
             found = self.client.get(path, per_page=PAGE, page=page, **more)
             if not isinstance(found, list):
                 raise ForgeError(f"GET {path}: the forge did not answer with a list")
-            yield from (document for document in found if isinstance(document, dict))
+            yield from map(JsonObject.of, found)
             if len(found) < PAGE:
                 return
 
 
-def _within(document: object, name: str) -> object:
-    """Return a field of a JSON object; None where it is no object, or lacks the field."""
-    return document.get(name) if isinstance(document, dict) else None
-
-
-def _branch(document: Mapping[str, Any]) -> str:
-    head = document.get("head")
-    return str(head.get("ref", "")) if isinstance(head, dict) else ""
-
-
 def _pull_request(document: object, *, is_new: bool = False) -> PullRequest:
-    if not isinstance(document, dict) or not _number(document.get("number")):
+    found = JsonObject.of(document)
+    number = found.number("number")
+    if number is None:
         message = "the forge answered with something that is no pull request"
         raise ForgeError(message, is_lost=True)
-    url = str(document.get("html_url") or "")
-    return PullRequest(number=_number(document.get("number")), url=url, is_new=is_new)
+    return PullRequest(number=number, url=found.text("html_url"), is_new=is_new)
 
 
-def _comment(document: object) -> Comment:
-    if not isinstance(document, dict) or not _number(document.get("id")):
+def _comment(found: JsonObject) -> Comment:
+    number, user = found.number("id"), found.part("user")
+    if number is None:
         raise ForgeError("the forge answered with something that is no comment", is_lost=True)
-    user = document.get("user")
-    user = user if isinstance(user, dict) else {}
     return Comment(
-        _number(document.get("id")),
-        str(user.get("login", "")),
-        _number(user.get("id")),
-        str(document.get("body") or ""),
-        str(document.get("html_url") or ""),
-        str(document.get("node_id") or ""),
+        number,
+        user.text("login"),
+        user.number("id") or 0,
+        found.text("body"),
+        found.text("html_url"),
+        found.text("node_id"),
     )
-
-
-def _number(found: object) -> int:
-    return found if type(found) is int and found > 0 else 0

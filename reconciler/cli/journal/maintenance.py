@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from typing import NamedTuple
 from uuid import uuid4
@@ -21,13 +20,11 @@ from reconciler.model import Ref
 from reconciler.operations.open_project import (
     Options,
     applied_commit,
-    journal_of,
-    lead_here,
     open_project,
     project_file,
     warn_of_lost_end,
 )
-from reconciler.project import choose_environment, choose_target, in_shard
+from reconciler.operations.open_session import open_environment
 from reconciler.report.journal_formats import (
     VerifiedDocument,
     entries_document,
@@ -41,21 +38,9 @@ from reconciler.report.words import plural
 from reconciler.runtime.advice import bring_back, on_journal
 
 
-def unread_journal(options: Options) -> Journal:
-    """Return the journal of the environment, not read yet."""
-    project = open_project(options)
-    name, environment = choose_environment(project, options.environment)
-    environment = in_shard(environment, options.shard)
-    lead_here(options, project, name)
-    target = choose_target(project, name, environment, os.environ)
-    journal = journal_of(project, name, environment, target, options.reporter)
-    journal.waits = options.waits
-    return journal
-
-
 def opened_journal(options: Options) -> Journal:
     """Return the journal of the environment, after reading it."""
-    journal = unread_journal(options)
+    journal = open_environment(options).unread_journal()
     journal.load()
     if options.quiet:
         return journal
@@ -140,7 +125,7 @@ def init(*, options: Options, patience: LockTimeout) -> int:
     So a person says that nothing was applied to the target before, or that what
     was applied is not to be remembered. Where there is a journal, it stays as it is.
     """
-    journal = unread_journal(options)
+    journal = open_environment(options).unread_journal()
     journal.load()
     if journal.header is None:
         with journal.locked(patience=patience):
@@ -183,7 +168,7 @@ def verify(*, options: Options, form: str) -> int:
     Exits with 8 where the journal cannot be trusted, as it was edited or is an
     old copy.
     """
-    journal = unread_journal(options)
+    journal = open_environment(options).unread_journal()
     journal.load()
     if journal.header is None:
         if journal.is_gone:
@@ -324,7 +309,7 @@ def unlock(*, id: str | None, options: Options) -> int:  # noqa: A002 - as it is
     Without an ID, say who holds it. The lock of a file ends with its process, so
     there is never one to take.
     """
-    journal = unread_journal(options)
+    journal = open_environment(options).unread_journal()
     held = journal.store.unlock(id or "")
     if options.quiet:
         return 0

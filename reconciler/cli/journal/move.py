@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from typing import assert_never
 
@@ -18,22 +17,12 @@ from reconciler.journal.journal import Journal
 from reconciler.journal.relocate import Became, JournalMove, readdress, stay
 from reconciler.journal.relocate import move as carry
 from reconciler.journal.store import LockTimeout
-from reconciler.operations.open_project import (
-    Options,
-    journal_in,
-    journal_of,
-    lead_here,
-    open_project,
-    store_at,
-    warn_of_lost_end,
-)
+from reconciler.operations.open_project import Options, open_project, warn_of_lost_end
+from reconciler.operations.open_session import Session, open_environment
 from reconciler.project import (
     Embedded,
     Project,
     Target,
-    choose_environment,
-    choose_target,
-    in_shard,
     journal_place_at,
     journal_setting,
     unsafe_base_url,
@@ -46,7 +35,7 @@ from reconciler.report.safe import safe
 class _Wanted:
     """A checked move: its way, the present journal, and the settings to change afterwards."""
 
-    project: Project
+    session: Session
     here: Journal
     way: JournalMove
     run: RunEntry
@@ -68,10 +57,9 @@ def move(*, to: str | None, base_url: str | None, options: Options, patience: Lo
     """
     wanted = _wanted(to, base_url, options)
     here, way = wanted.here, wanted.way
-    if _place(wanted.project, way.to) != _place(wanted.project, way.origin):
-        store = store_at(wanted.project, way.to)
-        there = journal_in(store, wanted.project, here.environment, way.target, options.reporter)
-        there.waits = options.waits
+    project = wanted.session.project
+    if _place(project, way.to) != _place(project, way.origin):
+        there = wanted.session.journal_at(way.to, way.target)
         became = carry(here, there, way, wanted.run, patience)
     elif base_url is not None:
         became = readdress(here, way.target, wanted.run, patience)
@@ -95,12 +83,8 @@ def _wanted(to: str | None, base_url: str | None, options: Options) -> _Wanted:
             "there is no project file with a `journal:` that could name another place: "
             "write a reconciler.yaml first"
         )
-    name, environment = choose_environment(project, options.environment)
-    environment = in_shard(environment, options.shard)
-    lead_here(options, project, name)
-    target = choose_target(project, name, environment, os.environ)
-    here = journal_of(project, name, environment, target, options.reporter)
-    here.waits = options.waits
+    session = open_environment(options, project)
+    target, here = session.target, session.unread_journal()
     address = _address(base_url, target)
     here.read()
     warn_of_lost_end(here, options.reporter)
@@ -108,15 +92,15 @@ def _wanted(to: str | None, base_url: str | None, options: Options) -> _Wanted:
     if base_url is not None and header is not None:
         if "://" not in header.target:
             raise UsageError(f"{here.place} is of the {header.target}, which has no address")
-        if target.name == address and header.environment == name:
+        if target.name == address and header.environment == session.name:
             # The project file has the new address already.
             here.target = header.target
-    origin = journal_setting(project, name, environment)
+    origin = journal_setting(project, session.name, session.environment)
     way = JournalMove(origin, to if to is not None else origin, address)
     settings = [f"journal: {way.to}"] if way.to != origin else []
     if way.target != target.name:
         settings.append(f"baseUrl: {way.target}")
-    return _Wanted(project, here, way, run_entry(options, here, "move"), tuple(settings))
+    return _Wanted(session, here, way, run_entry(options, here, "move"), tuple(settings))
 
 
 def _address(base_url: str | None, target: Target) -> str:
