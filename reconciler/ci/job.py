@@ -34,7 +34,6 @@ from reconciler.ci.result import (
     CommentResult,
     Failure,
     JobResult,
-    counts_of,
     has_work,
     outputs_of,
     summary_of,
@@ -56,7 +55,7 @@ from reconciler.operations.apply_plan import Consent, plan_and_apply
 from reconciler.operations.check_project import Checked
 from reconciler.operations.job_steps import PROPOSALS, STEPS, JobStep
 from reconciler.operations.open_project import Options, made_now
-from reconciler.operations.open_session import Session
+from reconciler.operations.open_session import Session, counts_of
 from reconciler.operations.plan_and_drift import (
     check_writable,
     drift_now,
@@ -108,7 +107,7 @@ class Job:
     def _check_valid(self, checked: Checked) -> Project:
         """Show the complaints about the manifests. Raises InvalidInput where there are errors."""
         self.result.checked = checked
-        workspace, counts = checked.workspace, counts_of(checked)
+        workspace, counts = checked.workspace, counts_of(checked.workspace)
         if workspace.errors or self.talk.inputs.command == "validate":
             data(complaints_text(workspace.complaints, stdout_style(verbose=False)))
             words("\n".join(filter(None, (counts, checked.advice))))

@@ -24,9 +24,10 @@ from reconciler.model import Action, DriftReport, InDoubt, Plan, Unchanged, Writ
 from reconciler.model.outcome import CommentState
 from reconciler.operations.check_project import NOT_CHECKED, Checked
 from reconciler.operations.job_steps import StepReport
+from reconciler.operations.open_session import counts_of
 from reconciler.report.applied.markdown import ApplyResult, applied_markdown
 from reconciler.report.complaints.document import message, worst_first
-from reconciler.report.complaints.text import complaints_summary, complaints_text
+from reconciler.report.complaints.text import complaints_text
 from reconciler.report.drift_formats import drift_text
 from reconciler.report.markdown import SUMMARY_BYTES, code, fenced
 from reconciler.report.plan.markdown import plan_markdown
@@ -318,17 +319,10 @@ def summary_of(result: JobResult, whole: str) -> str:
     elif result.report is not None:
         parts.append(result.report.summary)
     elif result.failure is None:
-        counts = counts_of(result.checked)
+        counts = counts_of(result.checked.workspace)
         text = complaints_text(result.checked.workspace.complaints, _PLAIN)
         parts.append(f"### `validate`: {counts}\n\n{_fenced(text)}")
     return "\n".join(parts)
-
-
-def counts_of(checked: Checked) -> str:
-    """Return how much was checked, and how many complaints there are."""
-    workspace = checked.workspace
-    count, ignored = len(workspace.manifests), len(workspace.suppressed)
-    return complaints_summary(workspace.complaints, count, workspace.files, ignored)
 
 
 def _fenced(text: str) -> str:

@@ -6,20 +6,19 @@ import functools
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, cast
 
 import click
 
 from reconciler.cli.console import is_terminal
 from reconciler.cli.lock_wait import lock_timeout, read_patience
+from reconciler.cli.options import Command, together
 from reconciler.errors import UsageError
 from reconciler.model.guard_levels import ALLOW_DESTROY, NEW_JOURNAL
 from reconciler.operations.added_options import ADDED_OPTIONS, BEFORE_LOCK, REASONS, excluding
 from reconciler.operations.apply_plan import Consent
 from reconciler.operations.plan_and_drift import read_plan_file
 from reconciler.planning.guards.consent import read_overridden
-
-Command = TypeVar("Command", bound=Callable[..., Any])
 
 _DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
 _FLAGS = (
@@ -102,10 +101,7 @@ def consenting(command: Command) -> Command:
         )
         return command(consent=consent, **own)
 
-    consented = cast("Command", gathered)
-    for flag in reversed((*_FLAGS, *map(_added, ADDED_OPTIONS), lock_timeout)):
-        consented = flag(consented)
-    return consented
+    return together(*_FLAGS, *map(_added, ADDED_OPTIONS), lock_timeout)(cast("Command", gathered))
 
 
 def check_asked(consent: Consent) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -57,26 +58,22 @@ def emulator() -> None:
 )
 @options.verbose
 @options.quiet
-def serve(  # noqa: PLR0913 - one parameter a flag
+def serve(
     *,
     host: str,
     port: int,
     data: Path | None,
-    alert_ids: tuple[str, ...],
-    seed: str | None,
-    live: bool,
     faults: Path | None,
     profile: Path | None,
     keys: Path | None,
-    log: Path | None,
-    verbose: bool,
     quiet: bool,
+    **others: Any,
 ) -> int:
     """Serve until stopped. The key is RECONCILER_API_KEY, else any that is not empty.
 
     docs/emulator.md describes the files for --faults, --profile and --keys.
     """
-    del verbose
+    del others["verbose"]
     from reconciler.emulator import (  # noqa: PLC0415 - brings the server
         UnreadableDataError,
         UnreadableSettingsError,
@@ -92,15 +89,12 @@ def serve(  # noqa: PLR0913 - one parameter a flag
             host,
             port,
             data,
-            alert_ids=alert_ids,
             api_key=key_in(os.environ) or None,
             keys=_read_keys(keys) if keys is not None else {},
             profile=load_profile(profile) if profile is not None else None,
             faults=load_faults(faults) if faults is not None else None,
-            log=log,
-            seed=seed,
-            live=live,
-            announce=_silent if quiet else words,
+            announce=(lambda _: None) if quiet else words,
+            **others,
         )
     except (UnreadableDataError, UnreadableSettingsError) as error:
         raise InvalidInput(str(error)) from error
@@ -176,7 +170,3 @@ def _begin_folder_of(data: Path) -> None:
         begin_folder(data.parent)
     except OSError as error:
         raise InvalidInput(f"cannot keep data in {data}: {error.strerror}") from error
-
-
-def _silent(_: str) -> None:
-    """Announce nothing."""

@@ -120,12 +120,10 @@ def parse_single_pairs(texts: Sequence[str], flag: str) -> dict[str, str]:
 
 def span(since: str, until: str) -> Callable[[Command], Command]:
     """Add `--since` and `--until`, with these help texts."""
-
-    def added(command: Command) -> Command:
-        command = click.option("--until", metavar="TIME", help=until)(command)
-        return click.option("--since", metavar="TIME", help=since)(command)
-
-    return added
+    return shared.together(
+        click.option("--since", metavar="TIME", help=since),
+        click.option("--until", metavar="TIME", help=until),
+    )
 
 
 def pairs(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from importlib.util import find_spec
 from operator import attrgetter
 from pathlib import Path
@@ -53,8 +53,8 @@ def _is_picture(file: Path) -> bool:
         return False
 
 
-def usage_picture(days: Sequence[str], series: Mapping[str, Sequence[float]], file: Path) -> None:
-    """Write a stacked bar chart as PNG; each series has one number a day.
+def _draw(days: Sequence[DailyUnits], file: Path) -> None:
+    """Write a stacked bar chart as PNG.
 
     Raises UsageError where the file cannot be written.
     """
@@ -65,14 +65,21 @@ def usage_picture(days: Sequence[str], series: Mapping[str, Sequence[float]], fi
     from matplotlib.figure import Figure  # noqa: PLC0415 - an extra, and heavy
 
     # Any other text could be parsed as mathematics, and fail.
-    dates = [day[:10] if DAY.match(day) else "?" for day in days]
+    dates = [day.stats_date[:10] if DAY.match(day.stats_date) else "?" for day in days]
+    series = {name: [getattr(day, field) for day in days] for name, field in SERIES}
+    # Blocked data is not part of the total, so it is not in the stack.
+    used = {
+        name: numbers
+        for name, numbers in series.items()
+        if any(numbers) and not name.startswith("blocked")
+    }
     figure = Figure(figsize=(12, 5), layout="constrained")
     FigureCanvasAgg(figure)
     axes = figure.add_subplot()
     places = range(len(dates))
     below = [0.0] * len(dates)
     colours = colormaps["tab20"]
-    for place, (name, numbers) in enumerate(series.items()):
+    for place, (name, numbers) in enumerate(used.items()):
         colour = colours(place % colours.N)
         axes.bar(places, numbers, bottom=below, label=name, width=0.85, color=colour)
         below = [number + other for number, other in zip(below, numbers, strict=True)]
@@ -81,7 +88,7 @@ def usage_picture(days: Sequence[str], series: Mapping[str, Sequence[float]], fi
     axes.set_ylabel("units a day")
     axes.set_title(f"Data usage, {dates[0]} to {dates[-1]}" if dates else "Data usage")
     axes.spines[["top", "right"]].set_visible(False)
-    if series:
+    if used:
         axes.legend(loc="upper left", bbox_to_anchor=(1, 1), frameon=False, reverse=True)
     try:
         figure.savefig(file, dpi=120, format="png")
@@ -159,14 +166,3 @@ def usage(*, span: str, chart: bool, png: Path | None, options: Options, form: s
     if png is not None and not options.quiet:
         words(f"drew {png}")
     return 0
-
-
-def _draw(days: Sequence[DailyUnits], png: Path) -> None:
-    series = {name: [getattr(day, field) for day in days] for name, field in SERIES}
-    # Blocked data is not part of the total, so it is not in the stack.
-    used = {
-        name: numbers
-        for name, numbers in series.items()
-        if any(numbers) and not name.startswith("blocked")
-    }
-    usage_picture([day.stats_date for day in days], used, png)

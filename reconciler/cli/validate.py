@@ -12,8 +12,9 @@ from reconciler.cli.console import data, stderr_style, stdout_style, words
 from reconciler.errors import InvalidInput, UsageError
 from reconciler.operations.check_project import Checked, check, check_in
 from reconciler.operations.open_project import Options, manifest_paths, read_project
+from reconciler.operations.open_session import counts_of
 from reconciler.report.complaints.document import FixDocument, complaints_json, complaints_jsonl
-from reconciler.report.complaints.text import complaints_summary, complaints_text
+from reconciler.report.complaints.text import complaints_text
 from reconciler.report.counts import describe_selection
 from reconciler.report.safe import safe
 from reconciler.report.unplanned import describe_unheeded
@@ -131,14 +132,10 @@ def _tell(
 
 def _summarise(options: Options, checked: Checked) -> None:
     if not options.quiet:
-        workspace = checked.workspace
-        count = len(workspace.manifests)
-        ignored = len(workspace.suppressed)
-        summary = complaints_summary(workspace.complaints, count, workspace.files, ignored)
-        selected = checked.selected
-        left = f"{safe(describe_selection(selected))}" if selected is not None else ""
+        workspace, selected = checked.workspace, checked.selected
+        left = safe(describe_selection(selected)) if selected is not None else ""
         unheeded = describe_unheeded(workspace.unheeded)
-        words("\n".join(filter(None, (summary, left, unheeded, checked.advice))))
+        words("\n".join(filter(None, (counts_of(workspace), left, unheeded, checked.advice))))
 
 
 def rendered(checked: Checked, form: str, fixes: Sequence[FixDocument] | None = None) -> str:

@@ -11,7 +11,7 @@ from uuid import uuid4
 from reconciler.applying.applied import Applied
 from reconciler.applying.run import Run
 from reconciler.errors import GuardRefused, Stale, Unsettled, UsageError
-from reconciler.journal.entries import OverrideEntry, RunEntry, Unfrozen
+from reconciler.journal.entries import OverrideEntry, Unfrozen
 from reconciler.journal.journal import Journal
 from reconciler.journal.store import LockTimeout
 from reconciler.model import Change, GuardViolation, LostUnseen, Plan, Ref
@@ -51,7 +51,12 @@ def part_of_reviewed(
     UsageError where a selected change waits for a change that is not selected.
     """
     selection.check_named(change.ref for change in made.declared)
-    chosen = [change for change in made.declared if _takes(selection, change)]
+    chosen = [
+        change
+        for change in made.declared
+        if (source := change.source) is not None
+        and selection.takes(change.ref, source.file, change.labels)
+    ]
     if not chosen:
         raise UsageError("nothing of the reviewed plan is selected")
     refs = {change.ref for change in chosen}
@@ -73,17 +78,6 @@ def part_of_reviewed(
         selected=selection.leaving_out(len(rest)),
     )
     return replace(part, guarded=guards_of_part(made, part, guards)), len(other)
-
-
-def not_as_reviewed(count: int) -> str:
-    """Return the line that counts unselected changes that are not as reviewed."""
-    verb = "is" if count == 1 else "are"
-    return f"{plural(count, 'other change')} {verb} not as reviewed, and not applied here"
-
-
-def _takes(selection: Selection, change: Change) -> bool:
-    source = change.source
-    return source is not None and selection.takes(change.ref, source.file, change.labels)
 
 
 def _waiting(chosen: Sequence[Change], refs: set[Ref]) -> Iterator[str]:
@@ -233,7 +227,11 @@ def plan_and_apply(
                     made, consent.reviewed, consent.part, session.environment.guards
                 )
                 if others:
-                    session.reporter.say(not_as_reviewed(others))
+                    verb = "is" if others == 1 else "are"
+                    session.reporter.say(
+                        f"{plural(others, 'other change')} {verb} not as reviewed, and not "
+                        "applied here"
+                    )
             check(made, consent, session.reporter, verbose=verbose)
             does_work = made.has_changes or made.is_noted
             if consent.given:
@@ -250,7 +248,9 @@ def plan_and_apply(
             session.reporter.say("\nnothing was applied")
             raise
         begin(made)
-        journal.begin(_run_entry(session, journal, name, made, command))
+        # What comes from the journal is of no commit.
+        commit = "" if session.recorded_as else applied_commit(session.project)
+        journal.begin(journal.run_entry(name, session.recorded_as or command, commit, made.digest))
         _note_lifted(session, journal, made, consent)
         return made, asyncio.run(_apply_now(session, journal, name, made, quiet=quiet))
 
@@ -296,12 +296,6 @@ def _lifted(made: Plan, consent: Consent) -> Iterator[tuple[str, str, tuple[str,
 
 def _say_needless(session: Session, flag: str, why: str) -> None:
     session.reporter.say(f"{flag} was not needed: {why}, so the journal keeps nothing of it")
-
-
-def _run_entry(session: Session, journal: Journal, name: str, made: Plan, command: str) -> RunEntry:
-    # What comes from the journal is of no commit.
-    commit = "" if session.recorded_as else applied_commit(session.project)
-    return journal.run_entry(name, session.recorded_as or command, commit, made.digest)
 
 
 async def _apply_now(

@@ -120,7 +120,7 @@ class Offline:
         place = self.folder / "base"
         place.mkdir()
         session = _in_folder(self.session, place)
-        refused = _apply(replace(session, workspace=_without_given_ids(declared), whole=True))
+        refused = _apply(replace(session, workspace=_Ids({}).put_into(declared), whole=True))
         journal = cache(partial(read_journal, session))
         known = _Ids.of(declared, journal())
         return replace(
@@ -275,10 +275,6 @@ def _is_given(manifest: Manifest) -> bool:
     """Return whether only the service assigns the ids of such an object."""
     kind = BY_NAME[manifest.ref.kind]
     return not (kind.id_form.required or kind.findable)
-
-
-def _without_given_ids(workspace: Workspace) -> Workspace:
-    return _Ids({}).put_into(workspace)
 
 
 def _describe_wrong(revision: Revision, wrong: tuple[str, ...]) -> str:

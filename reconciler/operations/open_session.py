@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import re
 import resource
@@ -80,17 +79,19 @@ def open_workspace(options: Options, project: Project, scope: Scope) -> Workspac
     if workspace.errors:
         for plan in filter(is_plan_file, options.paths):
             options.reporter.say(misplaced_plan(str(plan)))
-        count = len(workspace.manifests)
-        ignored = len(workspace.suppressed)
-        raise InvalidInput(
-            complaints_summary(workspace.complaints, count, workspace.files, ignored)
-        )
+        raise InvalidInput(counts_of(workspace))
     options.selection.check_named(workspace.known)
     advice = advice_on_nothing(options, project, workspace, scope.environment)
     for remark in filter(None, (advice, describe_unheeded(workspace.unheeded))):
         if not options.quiet:
             options.reporter.say(remark)
     return workspace
+
+
+def counts_of(workspace: Workspace) -> str:
+    """Return how much was checked, and how many complaints there are."""
+    count, ignored = len(workspace.manifests), len(workspace.suppressed)
+    return complaints_summary(workspace.complaints, count, workspace.files, ignored)
 
 
 def advice_on_nothing(
@@ -196,6 +197,7 @@ class Session:
 
     def ask(self, question: Callable[[Api], Awaitable[Answer]]) -> Answer:
         """Return the answer of the service to a question, over an own API client."""
+        import asyncio  # noqa: PLC0415 - not for validate
 
         async def answer() -> Answer:
             async with open_api(self) as api:

@@ -227,7 +227,13 @@ def _findings(journal: Journal) -> Iterator[_Finding]:
 def _continued(journal: Journal, ended: str) -> _Finding:
     """Return why a journal continues another: it was moved, or compacted."""
     entries = journal.entries
-    begun = [nth for nth, entry in enumerate(entries) if _begins_anew(entry)]
+    # A new header replaced the first line at such an entry.
+    begun = [
+        nth
+        for nth, entry in enumerate(entries)
+        if isinstance(entry, MovedIn)
+        or (isinstance(entry, RunEntry) and entry.command in ("move", "compact"))
+    ]
     last = begun[-1] if begun else 0
     out = "nothing: a copy from before must end with that sum"
     match entries[max(0, last - 1) : last + 1]:
@@ -246,15 +252,6 @@ def _continued(journal: Journal, ended: str) -> _Finding:
         case _:
             message = f"it continues one that ended with the sum {ended}"
             return _Finding("compacted", message, out)
-
-
-def _begins_anew(entry: Entry) -> bool:
-    """Return whether a new header replaced the first line at this entry."""
-    match entry:
-        case MovedIn() | RunEntry(command="move" | "compact"):
-            return True
-        case _:
-            return False
 
 
 def _document(journal: Journal, findings: list[_Finding]) -> VerifiedDocument:
