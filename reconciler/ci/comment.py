@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from reconciler.ci.forge.own_comment import Marker, hidden_json
+from reconciler.ci.forge.pull_requests import Marker, hidden_json
 from reconciler.document import digest
 from reconciler.model import Change, Plan
 from reconciler.report.applied.markdown import ApplyResult, applied_markdown

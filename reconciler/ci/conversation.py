@@ -28,8 +28,7 @@ from reconciler.ci.comment import (
 )
 from reconciler.ci.forge.event import Event
 from reconciler.ci.forge.forge_client import Address, Client, ForgeError
-from reconciler.ci.forge.own_comment import Marker, Standing, put, standing
-from reconciler.ci.forge.pull_requests import Comment, Repository
+from reconciler.ci.forge.pull_requests import Comment, Marker, Repository, Standing, put, standing
 from reconciler.ci.result import CommentResult, Failure, JobResult, applied_result, has_work
 from reconciler.ci.runner import Inputs, Runner
 from reconciler.cli.console import redacted

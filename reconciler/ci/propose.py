@@ -14,12 +14,11 @@ from pathlib import Path
 
 from reconciler.ci.conversation import Conversation
 from reconciler.ci.forge.forge_client import ForgeError
-from reconciler.ci.forge.own_comment import root_of
-from reconciler.ci.forge.pull_requests import PullRequest
+from reconciler.ci.forge.pull_requests import PullRequest, root_of
 from reconciler.ci.runner import Inputs
 from reconciler.cli.console import data, words
 from reconciler.errors import InvalidInput
-from reconciler.operations.job_steps import ProposedEdits, TextEdit
+from reconciler.operations.added_by_features import ProposedEdits, TextEdit
 from reconciler.operations.open_session import Session
 from reconciler.report.safe import safe
 from reconciler.runtime.addresses import is_part

@@ -16,14 +16,13 @@ from reconciler.ci.comment import (
     inherited_note,
     postponed_note,
 )
-from reconciler.ci.forge.own_comment import Standing
-from reconciler.ci.forge.pull_requests import Comment, PullRequest
+from reconciler.ci.forge.pull_requests import Comment, PullRequest, Standing
 from reconciler.ci.runner import Inputs
 from reconciler.errors import SIGNALLED, ExitCode
 from reconciler.model import Action, DriftReport, InDoubt, Plan, Unchanged, Written
 from reconciler.model.outcome import CommentState
+from reconciler.operations.added_by_features import StepReport
 from reconciler.operations.check_project import NOT_CHECKED, Checked
-from reconciler.operations.job_steps import StepReport
 from reconciler.operations.open_session import counts_of
 from reconciler.report.applied.markdown import ApplyResult, applied_markdown
 from reconciler.report.complaints.document import message, worst_first

@@ -12,13 +12,20 @@ from pathlib import Path
 from typing import Any, Literal, TextIO, TypeAlias
 
 from reconciler import __version__
-from reconciler.ci.forge.own_comment import root_of
+from reconciler.ci.forge.pull_requests import root_of
 from reconciler.cli.console import redacted
 from reconciler.errors import InvalidInput, OutputLost, UsageError
 from reconciler.journal.store import LockTimeout
 from reconciler.model.guard_levels import FLAGS
-from reconciler.operations.added_options import ADDED_OPTIONS, BEFORE_LOCK, REASONS, excluding
-from reconciler.operations.job_steps import PROPOSALS, STEP_INPUTS, STEPS
+from reconciler.operations.added_by_features import (
+    ADDED_OPTIONS,
+    BEFORE_LOCK,
+    PROPOSALS,
+    REASONS,
+    STEP_INPUTS,
+    STEPS,
+    excluding,
+)
 from reconciler.planning.guards.consent import OverrideReasons, read_overridden
 from reconciler.project import BASE_URL, Shard, read_shard
 from reconciler.report.markdown import ANNOTATIONS_OF_A_LEVEL, LARGEST_OUTPUTS, SUMMARY_BYTES

@@ -11,7 +11,7 @@ from reconciler.cli import options
 from reconciler.cli.consent_options import check_asked, consenting
 from reconciler.cli.console import EventConsole, data, describe_applied, report_applied, words
 from reconciler.journal.store import LockTimeout
-from reconciler.operations.added_options import wait_before_lock
+from reconciler.operations.added_by_features import wait_before_lock
 from reconciler.operations.apply_plan import Consent, plan_and_apply
 from reconciler.operations.open_project import Options
 from reconciler.operations.open_session import begin_session

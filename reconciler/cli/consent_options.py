@@ -15,7 +15,7 @@ from reconciler.cli.lock_wait import lock_timeout, read_patience
 from reconciler.cli.options import Command, together
 from reconciler.errors import UsageError
 from reconciler.model.guard_levels import ALLOW_DESTROY, NEW_JOURNAL
-from reconciler.operations.added_options import ADDED_OPTIONS, BEFORE_LOCK, REASONS, excluding
+from reconciler.operations.added_by_features import ADDED_OPTIONS, BEFORE_LOCK, REASONS, excluding
 from reconciler.operations.apply_plan import Consent
 from reconciler.operations.plan_and_drift import read_plan_file
 from reconciler.planning.guards.consent import read_overridden

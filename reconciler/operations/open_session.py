@@ -5,14 +5,16 @@ from __future__ import annotations
 import os
 import re
 import resource
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
 
+from reconciler.document import Json
 from reconciler.errors import InvalidInput
+from reconciler.model import Manifest
 from reconciler.operations.open_project import (
     Options,
     is_whole,
@@ -57,12 +59,15 @@ from reconciler.workspace.selection import EVERYTHING
 from reconciler.workspace.workspace import NOTHING, Workspace, load_workspace, load_workspaces
 
 if TYPE_CHECKING:
+    import httpx
+
     from reconciler.api.client import Api
     from reconciler.api.secret import Redaction
     from reconciler.journal.journal import Journal
     from reconciler.model import Against, Manifest, Plan, Ref, Selected
     from reconciler.planning.guards.consent import UnderReview
     from reconciler.planning.make_plan import PlanTarget
+
 
 Answer = TypeVar("Answer")
 
@@ -435,8 +440,6 @@ async def open_api(session: Session) -> AsyncIterator[Api]:
     target = session.target
     assumptions = session.environment.api
     if isinstance(target, Embedded):
-        from reconciler.operations.embedded import served  # noqa: PLC0415 - with the client
-
         declared = (*session.workspace.manifests, *session.workspace.left_out)
         transport = served(target, session.environment, declared)
         api = Api("http://emulator", Secret("any"), transport=transport, assumptions=assumptions)
@@ -450,3 +453,57 @@ async def open_api(session: Session) -> AsyncIterator[Api]:
     session.reporter.hide(api.redaction)
     async with api:
         yield api
+
+
+def served(
+    target: Embedded, environment: Environment, manifests: Iterable[Manifest]
+) -> httpx.AsyncBaseTransport:
+    """Start the emulator in this process, with every declared alert.
+
+    Raises InvalidInput where its data file cannot be used.
+    """
+    from httpx import ASGITransport  # noqa: PLC0415 - brings the HTTP client
+
+    from reconciler.emulator import (  # noqa: PLC0415 - brings the server
+        UnreadableDataError,
+        create_app,
+        profile_of,
+    )
+    from reconciler.journal.file_store import begin_folder  # noqa: PLC0415 - not for validate
+
+    alert_ids = [
+        str(manifest.remote_id)
+        for manifest in manifests
+        if isinstance(manifest.remote_id, str) and not _creatable(manifest.ref.kind)
+    ]
+    try:
+        begin_folder(target.data.parent)
+        extra = _reported_otherwise(environment)
+        profile = profile_of(extra) if any(extra.values()) else None
+        app = create_app(target.data, alert_ids=alert_ids, profile=profile)
+    except UnreadableDataError as error:
+        raise InvalidInput(str(error)) from error
+    except OSError as error:
+        raise InvalidInput(f"cannot keep data in {target.data}: {error.strerror}") from error
+    return ASGITransport(app, raise_app_exceptions=False)
+
+
+def _reported_otherwise(environment: Environment) -> dict[str, Json]:
+    """Return a profile with the settings where the embedded emulator is not as by default."""
+    lists = environment.api.reads.lists
+    profile: dict[str, Json] = {
+        "reads": {
+            kind: read.model_dump(exclude_none=True)
+            for kind, read in environment.api.reads.of_kinds.items()
+        },
+        "lists": {kind: listing.model_dump(exclude_none=True) for kind, listing in lists.items()},
+    }
+    if environment.api.policy_names == "anyCase":
+        profile["policyNames"] = "any_case"
+    return profile
+
+
+def _creatable(kind: str) -> bool:
+    from reconciler.kinds import BY_NAME  # noqa: PLC0415 - loaded already
+
+    return not BY_NAME[kind].id_form.required

@@ -26,7 +26,7 @@ from reconciler.features.rollback.roll_back import before_of
 from reconciler.journal.journal import Journal
 from reconciler.journal.store import LockTimeout
 from reconciler.model import Plan, Ref, RollsBack, Written
-from reconciler.operations.added_options import wait_before_lock
+from reconciler.operations.added_by_features import wait_before_lock
 from reconciler.operations.apply_plan import Consent, plan_and_apply
 from reconciler.operations.open_project import Options
 from reconciler.operations.open_session import Session, open_target

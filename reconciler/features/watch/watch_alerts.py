@@ -27,8 +27,8 @@ from reconciler.journal.line_fields import SeenVerdict
 from reconciler.journal.runs import RunSummary
 from reconciler.journal.store import LockTimeout
 from reconciler.model import Plan
+from reconciler.operations.added_by_features import JobStep, StepReport
 from reconciler.operations.durations import read_duration
-from reconciler.operations.job_steps import JobStep, StepReport
 from reconciler.operations.open_session import WAYS_BACK, Session, open_api
 from reconciler.operations.plan_and_drift import plan_now
 from reconciler.records.record import moment, stamp
