@@ -23,7 +23,7 @@ from reconciler.ci.job import Job
 from reconciler.ci.job_session import options_of, refuse_linked_inputs
 from reconciler.ci.result import Failure, JobResult
 from reconciler.ci.runner import Inputs, Runner, read_inputs
-from reconciler.cli.consent_options import parameter_of
+from reconciler.cli.apply import parameter_of
 from reconciler.cli.console import data, redact_with
 from reconciler.cli.lock_wait import waiting
 from reconciler.cli.root import first_of, report_error
@@ -200,10 +200,9 @@ def _flags(command: str | None, added: Mapping[str, str]) -> dict[str, str]:
 def _runner(environ: Mapping[str, str]) -> Runner:
     output = environ.get("GITHUB_OUTPUT", "")
     summary = environ.get("GITHUB_STEP_SUMMARY", "")
-    is_forge = environ.get("GITHUB_ACTIONS", "") == "true" or bool(output)
     return Runner(
         stream=sys.stdout,
-        is_forge=is_forge,
+        is_forge=environ.get("GITHUB_ACTIONS", "") == "true" or bool(output),
         output=Path(output) if output else None,
         summary=Path(summary) if summary else None,
     )

@@ -133,8 +133,8 @@ def plan_comment(
 
 def applied_comment(result: ApplyResult, marker: Marker, origin: Origin, reviewed: str) -> str:
     """Return the comment for an apply: the outcomes, then the folded plan, within the budget."""
-    plan = "The plan", result.plan
-    return _with_folded(applied_markdown(result), plan, marker, origin, reviewed)
+    folded = "The plan", result.plan
+    return _with_folded(applied_markdown(result), folded, marker, origin, reviewed)
 
 
 def _with_folded(

@@ -223,8 +223,7 @@ def _entries(tree: bytes, folder: TreeEntry) -> Iterator[TreeEntry]:
         sound = end > 0 and len(digest) == size and mode.isdigit()
         if not sound or name in _NO_NAMES or b"/" in name:
             raise Unreadable(f"{folder.name} is no folder of a commit")
-        path = folder.path / os.fsdecode(name)
-        yield TreeEntry(path=path, mode=int(mode, 8), name=digest.hex())
+        yield TreeEntry(path=folder.path / os.fsdecode(name), mode=int(mode, 8), name=digest.hex())
         start = end + 1 + size
 
 

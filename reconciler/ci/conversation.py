@@ -81,10 +81,7 @@ class Review:
         A plan without work needs no review: a job that runs again after its apply does not fail.
         Raises Stale and PlanNotFound.
         """
-        flags = Consent(
-            flags=self.inputs.flags,
-            overridden=self.inputs.overridden,
-        )
+        flags = Consent(flags=self.inputs.flags, overridden=self.inputs.overridden)
         if not has_work(made) or self.inputs.require_plan == "none":
             return replace(flags, yes=True)
         if self.file is not None:
@@ -317,8 +314,7 @@ class Conversation:
             if (number := self.pull_request) is None:
                 return None
             is_new = self.inputs.comment == "new" and not only_update
-            shown = redacted(body)
-            return put(repository, number, shown, only_update=only_update, is_new=is_new)
+            return put(repository, number, redacted(body), only_update=only_update, is_new=is_new)
 
         return self._attempt(write)
 

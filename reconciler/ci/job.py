@@ -10,10 +10,9 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Final
 
 from reconciler.applying.applied import Applied
@@ -33,7 +32,15 @@ from reconciler.ci.job_session import (
     opened_without_key,
 )
 from reconciler.ci.propose import propose
-from reconciler.ci.result import CommentResult, Failure, JobResult, has_work, outputs_of, summary_of
+from reconciler.ci.result import (
+    CommentResult,
+    Failure,
+    JobResult,
+    Refusals,
+    has_work,
+    outputs_of,
+    summary_of,
+)
 from reconciler.ci.trust import OverBase, ProjectTrust
 from reconciler.cli.console import data, redacted, report_applied, stdout_style, words
 from reconciler.errors import (
@@ -46,12 +53,12 @@ from reconciler.errors import (
     UsageError,
     worst,
 )
-from reconciler.model import Action, Change, GuardViolation, Plan
+from reconciler.model import Action, Plan
 from reconciler.model.guard_levels import EXPLICIT_LEVEL, FROZEN
-from reconciler.operations.added_by_features import PROPOSALS, STEPS, JobStep, wait_before_lock
+from reconciler.operations.added_by_features import PROPOSALS, STEPS, wait_before_lock
 from reconciler.operations.apply_plan import Consent, plan_and_apply
 from reconciler.operations.check_project import Checked
-from reconciler.operations.open_project import Options, made_now
+from reconciler.operations.open_project import Options, Reporter, made_now
 from reconciler.operations.open_session import Session, counts_of
 from reconciler.operations.plan_and_drift import (
     check_writable,
@@ -62,7 +69,6 @@ from reconciler.operations.plan_and_drift import (
     wanted_by,
     write_private,
 )
-from reconciler.operations.reporter import Silent
 from reconciler.planning.guards.consent import UnderReview
 from reconciler.planning.guards.plan_limits import NEW_JOURNAL
 from reconciler.project import Project
@@ -74,7 +80,6 @@ from reconciler.report.html import drift_html
 from reconciler.report.html.page import begins_page
 from reconciler.report.plan.document import plan_json
 from reconciler.report.plan.text import plan_text
-from reconciler.report.reasons import notes_of
 from reconciler.report.safe import safe
 from reconciler.report.words import plural
 from reconciler.runtime.streams import lost_by
@@ -82,53 +87,6 @@ from reconciler.workspace.workspace import Workspace
 
 DECIDED_AT_THE_APPLY: Final = (FROZEN, NEW_JOURNAL)
 """Guards that depend on the time of the apply, not on the change."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Refusals:
-    """Refusals of an apply after any review.
-
-    `of_base` counts the refusals of the base branch; `is_base` is true where the plan is the base's
-    own.
-    """
-
-    guards: Sequence[GuardViolation] = ()
-    blocked: Sequence[Change] = ()
-    of_base: int = 0
-    is_base: bool = False
-
-    @property
-    def codes(self) -> set[int]:
-        """Return the exit codes of an apply with these refusals."""
-        guarded = {int(ExitCode.GUARDED)} if self.guards else set[int]()
-        return guarded | ({int(ExitCode.PARTIAL)} if self.blocked else set[int]())
-
-    @property
-    def lines(self) -> tuple[str, ...]:
-        """Return a line for each refusal; the text is foreign and not yet safe."""
-        return (
-            *(
-                f"{guard.message} [{guard.code}]: no review consents to that"
-                for guard in self.guards
-            ),
-            *(
-                f"{change.ref} cannot be done: {'; '.join(notes_of(change))}"
-                for change in self.blocked
-            ),
-        )
-
-    @property
-    def beside(self) -> str:
-        """Return the line that counts the refusals of the base branch, "" for none."""
-        if not self.of_base:
-            return ""
-        where = (
-            "this plan, and no change brings it" if self.is_base else "the base branch's plan too"
-        )
-        return f"{plural(self.of_base, 'refusal')} in {where}"
-
-
-NO_REFUSALS: Final = Refusals()
 
 
 def refusals_of(made: Plan, session: Session, event: Event) -> Refusals:
@@ -185,7 +143,7 @@ def _plan_of(base: Workspace | None, session: Session) -> Plan | None:
     """Return the plan of what the base branch declares; None where it cannot be planned."""
     if base is None:
         return None
-    session = replace(session, workspace=base, others=base.left_out, reporter=Silent())
+    session = replace(session, workspace=base, others=base.left_out, reporter=Reporter())
     try:
         return asyncio.run(plan_now(session, session.journal().history))
     except ReconcilerError:
@@ -203,7 +161,8 @@ class Job:
 
     def run(self) -> None:
         """Run the command, and keep the result of each step. Raises what ends it early."""
-        match self.talk.inputs.command:
+        inputs = self.talk.inputs
+        match inputs.command:
             case "validate":
                 self._check_valid(check_manifests(self.options, in_all=True))
             case "plan":
@@ -213,11 +172,15 @@ class Job:
             case "drift":
                 self._drift()
             case added if added in STEPS:
-                self._run_added(STEPS.load(added))
+                step = STEPS.load(added)
+                use = self._judged(None, refused=step.deed if inputs.remember else "")
+                with self._opened(use, may_lack=True) as session:
+                    for report in step.run(session, inputs.of_steps, remember=inputs.remember):
+                        self.result.report = report
             case other:
                 raise UsageError(f"`command`: there is no step for `{other}`")
 
-    def _check_valid(self, checked: Checked) -> Project:
+    def _check_valid(self, checked: Checked) -> None:
         """Show the complaints about the manifests. Raises InvalidInput where there are errors."""
         self.result.checked = checked
         workspace, counts = checked.workspace, counts_of(checked.workspace)
@@ -226,69 +189,68 @@ class Job:
             words("\n".join(filter(None, (counts, checked.advice))))
         if workspace.errors or checked.project is None:
             raise InvalidInput(counts)
-        return checked.project
 
-    def _judged(
-        self, secrets: Mapping[str, str] | None, *, refused: str = ""
-    ) -> tuple[Project, str, ProjectTrust]:
-        """Return the checked project, its environment, and what may be used of it.
+    def _judged(self, secrets: Mapping[str, str] | None, *, refused: str = "") -> ProjectTrust:
+        """Check the manifests, and return what may be used of them.
 
         Raises as `_check_valid` does, and GuardRefused where a change may not do what is `refused`
         to it; "" for nothing.
         """
         talk = self.talk
         checked, use = check_and_judge(talk.event, talk.inputs, self.options, secrets)
-        project = self._check_valid(checked)
+        self._check_valid(checked)
         if refused and isinstance(use, OverBase):
             raise GuardRefused(
                 f"{refused} of what was merged, and this is an untrusted change ({use.why}): "
                 "merge it, and run this on the default branch or one of `trustedBranches:`"
             )
-        return project, checked.environment, use
+        return use
 
     def _admitted(self, use: ProjectTrust) -> Admitted:
         """Decide which environment the key may be used for. Raises GuardRefused."""
         admitted = admit(use, self.talk.event, self.talk.inputs, self.options)
-        self.result.postponed = admitted.postponed
+        self.result.postponed = use.postponed if isinstance(use, OverBase) else ()
         return admitted
 
     def _opened(
         self, use: ProjectTrust, *, may_lack: bool = False
     ) -> AbstractContextManager[Session]:
-        admitted = self._admitted(use)
-        return opened(admitted, self.options, self.talk.event, may_lack=may_lack)
+        return opened(self._admitted(use), self.options, self.talk.event, may_lack=may_lack)
 
     def _plan(self) -> None:
-        """Plan, show the plan, and write it to its file."""
+        """Plan, show the plan, and write it to its file. Raises InvalidInput where it cannot be."""
         result, file = self.result, self.talk.inputs.plan_file
-        _remove_earlier(file)
-        environment, refusals = self._keep_plan()
-        made = result.plan
-        assert made is not None  # noqa: S101 - it was made just now
+        refuse_links(file)
+        check_writable(file)
+        try:
+            # So that an earlier plan cannot be applied after a later failure.
+            file.unlink(missing_ok=True)
+        except OSError as error:
+            raise InvalidInput(f"{file} cannot be written: {error.strerror}") from error
+        made = result.plan = self._made()
         write_private(file, plan_json(made))
         data(plan_text(made, stdout_style(verbose=False)))
-        if refusals.beside:
-            words(refusals.beside)
-        fails = self.talk.inputs.refusal_fails
-        result.failure = failure_of(made, refusals, fails=fails)
+        if result.refusals.beside:
+            words(result.refusals.beside)
+        result.failure = failure_of(made, result.refusals, fails=self.talk.inputs.refusal_fails)
         if self.talk.event.name == "merge_group":
-            self.talk.check_queued(environment, made)
+            self.talk.check_queued(result.checked.environment, made)
 
-    def _keep_plan(self) -> tuple[str, Refusals]:
-        """Plan on the service, or on an emulator where there can be no key.
-
-        Return the environment of the plan, and its refusals.
-        """
+    def _made(self) -> Plan:
+        """Plan on the service, or on an emulator where there can be no key."""
+        result = self.result
         has_key = not self.talk.event.has_no_secrets or self.has_key
-        own, environment, use = self._judged(os.environ if has_key else None)
+        use = self._judged(os.environ if has_key else None)
         if has_key or has_own_emulator(use, self.options):
-            return environment, self._keep_live_plan(use)
+            return self._made_live(use)
+        own = result.checked.project
+        assert own is not None  # noqa: S101 - else it is not valid
         with opened_without_key(use, own, self.options) as (offline, compared):
             made = self._owned(offline.plan(), offline.session.project)
-        self.result.plan, self.result.compared = made, compared
-        return environment, NO_REFUSALS
+        result.compared = compared
+        return made
 
-    def _keep_live_plan(self, use: ProjectTrust) -> Refusals:
+    def _made_live(self, use: ProjectTrust) -> Plan:
         """Plan on the service, with the differences between live and the base branch."""
         admitted = self._admitted(use)
         with opened(admitted, self.options, self.talk.event) as session:
@@ -296,10 +258,9 @@ class Job:
             made = asyncio.run(plan_now(session, session.journal().history, wanted))
             made = self._owned(made, session.project)
             refusals = refusals_of(made, session, self.talk.event)
-        result = self.result
-        result.plan = beside_base(made, admitted, self.options)
-        result.refused, result.inherited = refusals.lines, refusals.beside
-        return refusals
+        made = beside_base(made, admitted, self.options)
+        self.result.refusals = refusals
+        return made
 
     def _owned(self, made: Plan, project: Project) -> Plan:
         """Return the plan with the owners of its resources; report why they are unknown."""
@@ -311,17 +272,19 @@ class Job:
     def _apply(self) -> None:
         """Apply the reviewed plan, after planning again, and nothing else."""
         result = self.result
-        _, environment, use = self._judged(os.environ, refused="an apply is")
+        use = self._judged(os.environ, refused="an apply is")
         with self._opened(use) as session:
             wait_before_lock(session, self.talk.inputs.waits)
-            review = self.talk.review(environment)
+            review = self.talk.review(result.checked.environment)
             result.review = review.comment
             reviewed = replace(session, review=UnderReview(listed=review.lists))
             made, applied = self._apply_reviewed(reviewed, review)
         result.applied = applied
         report_applied(applied, made, "text", verbose=False)
         if code := worst(applied.exit_codes):
-            result.failure = Failure(code=code, errors=_what_stopped(applied))
+            stopped = "" if applied.signal_code is None else "the run was stopped by a signal"
+            why = stopped if applied.stopped_by is None else str(applied.stopped_by)
+            result.failure = Failure(code=code, errors=why.splitlines())
 
     def _apply_reviewed(self, session: Session, review: Review) -> tuple[Plan, Applied]:
         """Apply the plan if the review consents; keep the plan in any case."""
@@ -338,9 +301,7 @@ class Job:
             if has_work(made):
                 self.result.keep_comment(self.talk.show_applying(review.comment, made))
 
-        made, applied = plan_and_apply(
-            session, agree, "ci apply", verbose=False, quiet=False, begin=begin
-        )
+        made, applied = plan_and_apply(session, agree, "ci apply", begin=begin)
         assert applied is not None  # noqa: S101 - a job is never asked
         return made, applied
 
@@ -349,7 +310,7 @@ class Job:
         inputs, result = self.talk.inputs, self.result
         proposed = "a proposal is" if inputs.proposals else ""
         refused = "drift is remembered" if inputs.remember else proposed
-        _, _, use = self._judged(None, refused=refused)
+        use = self._judged(None, refused=refused)
         with self._opened(use, may_lack=True) as session:
             result.look = look = drift_now(session, remember=inputs.remember)
             data(drift_text(look, stdout_style(verbose=False)))
@@ -365,14 +326,6 @@ class Job:
         code = exit_code_of(look.found)
         if code not in (ExitCode.DONE, ExitCode.DIFFERENT):
             result.failure = Failure(code=code, errors=("some resources could not be read",))
-
-    def _run_added(self, step: JobStep) -> None:
-        """Run the step of a feature."""
-        inputs = self.talk.inputs
-        _, _, use = self._judged(None, refused=step.deed if inputs.remember else "")
-        with self._opened(use, may_lack=True) as session:
-            for report in step.run(session, inputs.of_steps, remember=inputs.remember):
-                self.result.report = report
 
     def tell(self) -> None:
         """Report the result in comment, files and annotations."""
@@ -414,7 +367,7 @@ class Job:
             runner.annotate(annotation_lines(shown, folder=folder))
             if rest:
                 runner.say("notice", f"{plural(rest, 'warning')} not on lines of this change")
-        for line in () if inputs.refusal_fails else result.refused:
+        for line in () if inputs.refusal_fails else result.refusals.lines:
             runner.say("warning", line)
         if talk.missing and inputs.command in ("plan", "apply") and inputs.comment != "never":
             runner.say("notice", f"no comment: {talk.missing}")
@@ -443,22 +396,3 @@ class Job:
 
     def _write_outputs(self) -> None:
         self.talk.runner.write_outputs(outputs_of(self.talk.inputs, self.result))
-
-
-def _remove_earlier(file: Path) -> None:
-    """Remove an earlier plan, so that it cannot be applied after a later failure.
-
-    Raises InvalidInput where something else is there, or where no plan can be written.
-    """
-    refuse_links(file)
-    check_writable(file)
-    try:
-        file.unlink(missing_ok=True)
-    except OSError as error:
-        raise InvalidInput(f"{file} cannot be written: {error.strerror}") from error
-
-
-def _what_stopped(applied: Applied) -> list[str]:
-    if applied.stopped_by is not None:
-        return str(applied.stopped_by).splitlines()
-    return ["the run was stopped by a signal"] if applied.signal_code is not None else []

@@ -34,9 +34,8 @@ from reconciler.errors import GuardRefused, InvalidInput, ReconcilerError
 from reconciler.model import Plan, Ref
 from reconciler.operations.check_project import Checked, check, check_in
 from reconciler.operations.offline import Offline, in_folder, opened_offline
-from reconciler.operations.open_project import Options, lead_here
+from reconciler.operations.open_project import Options, Reporter, lead_here
 from reconciler.operations.open_session import Session, session_of
-from reconciler.operations.reporter import Silent
 from reconciler.operations.secret_sources import Allowed
 from reconciler.planning.guards.consent import UnderReview
 from reconciler.project import (
@@ -125,11 +124,6 @@ class Admitted:
     use: Whole | OverBase
     name: str
     environment: Environment
-
-    @property
-    def postponed(self) -> tuple[str, ...]:
-        """Return the edits of the project file that only count after the merge."""
-        return self.use.postponed if isinstance(self.use, OverBase) else ()
 
 
 def admit(use: ProjectTrust, event: Event, inputs: Inputs, options: Options) -> Admitted:
@@ -274,8 +268,7 @@ def opened_without_key(
     InvalidInput for wrong manifests.
     """
     if isinstance(use, Barred):
-        known = nothing_known(own.settings)
-        project = replace(own, settings=with_settings_of(known, own.settings))
+        project = replace(own, settings=with_settings_of(nothing_known(own.settings), own.settings))
     else:
         project = use.project
     name, environment = choose_environment(project, options.environment)
@@ -305,7 +298,7 @@ def beside_base(made: Plan, admitted: Admitted, options: Options) -> Plan:
         return made
 
     def planned() -> tuple[Plan, tuple[Ref, ...]]:
-        silenced, revision = replace(options, quiet=True, reporter=Silent()), base_of(use)
+        silenced, revision = replace(options, quiet=True, reporter=Reporter()), base_of(use)
         with opened_offline(silenced, use.project, admitted.name, admitted.environment) as offline:
             held = offline.holding(revision)
             return held.plan(), held.refused

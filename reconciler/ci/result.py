@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import Literal, TypeAlias, get_args
+from typing import Final, Literal, TypeAlias, get_args
 
 from reconciler.applying.applied import Applied
 from reconciler.ci.comment import (
@@ -19,7 +19,16 @@ from reconciler.ci.comment import (
 from reconciler.ci.forge.pull_requests import Comment, PullRequest, Standing
 from reconciler.ci.runner import Inputs
 from reconciler.errors import SIGNALLED, ExitCode
-from reconciler.model import Action, DriftReport, InDoubt, Plan, Unchanged, Written
+from reconciler.model import (
+    Action,
+    Change,
+    DriftReport,
+    GuardViolation,
+    InDoubt,
+    Plan,
+    Unchanged,
+    Written,
+)
 from reconciler.model.outcome import CommentState
 from reconciler.operations.added_by_features import StepReport
 from reconciler.operations.check_project import NOT_CHECKED, Checked
@@ -30,7 +39,9 @@ from reconciler.report.complaints.text import complaints_text
 from reconciler.report.drift_formats import drift_text
 from reconciler.report.markdown import SUMMARY_BYTES, code, fenced
 from reconciler.report.plan.markdown import plan_markdown
+from reconciler.report.reasons import notes_of
 from reconciler.report.table import Style
+from reconciler.report.words import plural
 
 FailureReason: TypeAlias = Literal[
     "validation",
@@ -154,6 +165,53 @@ CommentResult: TypeAlias = Comment | Failure | None
 """Result of a comment: the comment as it is now, a failure where it had to work, or None."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refusals:
+    """Refusals of an apply after any review.
+
+    `of_base` counts the refusals of the base branch; `is_base` is true where the plan is the base's
+    own.
+    """
+
+    guards: Sequence[GuardViolation] = ()
+    blocked: Sequence[Change] = ()
+    of_base: int = 0
+    is_base: bool = False
+
+    @property
+    def codes(self) -> set[int]:
+        """Return the exit codes of an apply with these refusals."""
+        guarded = {int(ExitCode.GUARDED)} if self.guards else set[int]()
+        return guarded | ({int(ExitCode.PARTIAL)} if self.blocked else set[int]())
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """Return a line for each refusal; the text is foreign and not yet safe."""
+        return (
+            *(
+                f"{guard.message} [{guard.code}]: no review consents to that"
+                for guard in self.guards
+            ),
+            *(
+                f"{change.ref} cannot be done: {'; '.join(notes_of(change))}"
+                for change in self.blocked
+            ),
+        )
+
+    @property
+    def beside(self) -> str:
+        """Return the line that counts the refusals of the base branch, "" for none."""
+        if not self.of_base:
+            return ""
+        where = (
+            "this plan, and no change brings it" if self.is_base else "the base branch's plan too"
+        )
+        return f"{plural(self.of_base, 'refusal')} in {where}"
+
+
+NO_REFUSALS: Final = Refusals()
+
+
 @dataclass(slots=True, kw_only=True)
 class JobResult:
     """Results of the steps of a command so far; None, or nothing, for a step that did not end.
@@ -161,8 +219,7 @@ class JobResult:
     `checked` is the check of the manifests, empty before there is one. `postponed` are edits of the
     project file that only count after the merge. `review` is the comment that an apply compares
     with, and `comment` is the last written comment; `proposed` is the pull request that `drift`
-    opened. `refused` are changes that no review consents to, or that are blocked; `inherited`
-    counts the refusals of the base branch. `report` is of the step that a feature adds.
+    opened. `refusals` are of an apply of the plan. `report` is of the step that a feature adds.
     """
 
     command: str
@@ -171,8 +228,7 @@ class JobResult:
     review: Standing | None = None
     plan: Plan | None = None
     compared: PlanBasis = PlanBasis.LIVE
-    refused: Sequence[str] = ()
-    inherited: str = ""
+    refusals: Refusals = NO_REFUSALS
     applied: Applied | None = None
     look: DriftReport | None = None
     report: StepReport | None = None
@@ -205,7 +261,7 @@ class JobResult:
     @property
     def notes(self) -> str:
         """Return the notes above the plan, as Markdown; "" for none."""
-        notes = (postponed_note(self.postponed), inherited_note(self.inherited))
+        notes = (postponed_note(self.postponed), inherited_note(self.refusals.beside))
         return "\n\n".join(filter(None, notes))
 
     @property
@@ -233,7 +289,7 @@ class JobResult:
         if self.applied is not None and (word := self._applied_word(self.applied)) is not None:
             return word
         if self.failure is not None:
-            is_refused = self.refused and self.failure.code == ExitCode.PARTIAL
+            is_refused = self.refusals.codes and self.failure.code == ExitCode.PARTIAL
             return "blocked" if is_refused else _RESULTS.get(self.failure.code, "failed")
         if self.plan is not None and self.command == "plan" and has_work(self.plan):
             return "changes" if _writes(self.plan) else "blocked"

@@ -138,7 +138,10 @@ def read_inputs(
 
     Raises UsageError with the input and its allowed values.
     """
-    given = {name: _given(environ, name) for name in INPUTS}
+    given = {
+        name: environ.get(f"INPUT_{name.replace('-', '_').upper()}", "") or choices[0]
+        for name, choices in INPUTS.items()
+    }
     given.update(flags or {}, command=command or given["command"])
     for name, choices in INPUTS.items():
         if len(choices) > 1:
@@ -195,14 +198,11 @@ def _flag_or_reason(name: str, given: Mapping[str, str]) -> tuple[bool, str]:
     folded = text.casefold()
     if text in FLAG:
         return text == "true", ""
-    if folded in (*FLAG, *_MEANT) or nearest(folded, FLAG) or not _is_reason(folded):
+    # A reason has a word, is no refusal and no expression.
+    is_reason = _WORD.search(folded) and not _REFUSAL.match(folded) and "{{" not in folded
+    if folded in (*FLAG, *_MEANT) or nearest(folded, FLAG) or not is_reason:
         raise UsageError(_not_among(name, given[name], FLAG))
     return True, text
-
-
-def _is_reason(text: str) -> bool:
-    """Return whether a text may be a reason: it has a word, is no refusal and no expression."""
-    return bool(_WORD.search(text)) and not _REFUSAL.match(text) and "{{" not in text
 
 
 def _flags(given: Mapping[str, str]) -> dict[str, str]:
@@ -240,10 +240,6 @@ def _waits(given: Mapping[str, str]) -> dict[str, LockTimeout]:
     if pair := excluding([*(name for name in REASONS if given[name].strip()), *waited]):
         raise UsageError(f"`{pair[0]}` and `{pair[1]}` exclude each other")
     return waits
-
-
-def _given(environ: Mapping[str, str], name: str) -> str:
-    return environ.get(f"INPUT_{name.replace('-', '_').upper()}", "") or INPUTS[name][0]
 
 
 def _not_among(name: str, given: str, choices: tuple[str, ...]) -> str:

@@ -68,7 +68,7 @@ def serve(
     keys: Path | None,
     quiet: bool,
     **others: Any,
-) -> int:
+) -> None:
     """Serve until stopped. The key is RECONCILER_API_KEY, else any that is not empty.
 
     docs/emulator.md describes the files for --faults, --profile and --keys.
@@ -103,14 +103,13 @@ def serve(
     except OSError as error:
         action = f"write {error.filename}" if error.filename else f"serve on {host}:{port}"
         raise UsageError(f"cannot {action}: {error.strerror or error}") from error
-    return 0
 
 
 @emulator.command("tick")
 @click.option("--data", type=file_type, metavar="FILE", required=True, help="The SQLite file.")
 @options.verbose
 @options.quiet
-def tick_once(*, data: Path, verbose: bool, quiet: bool) -> int:
+def tick_once(*, data: Path, verbose: bool, quiet: bool) -> None:
     """Catch up with the time since the last tick: new events, incidents and cases."""
     del verbose
     from reconciler.emulator import (  # noqa: PLC0415 - brings the server
@@ -133,7 +132,6 @@ def tick_once(*, data: Path, verbose: bool, quiet: bool) -> int:
             f"events: {happened.events}, incidents opened: {happened.incidents}, "
             f"closed: {happened.closed}, cases opened: {happened.cases}"
         )
-    return 0
 
 
 LARGEST_KEYS = 1 << 20

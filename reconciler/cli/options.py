@@ -136,7 +136,7 @@ def _asking(*flags: Callable[[Command], Command]) -> Callable[[Command], Command
                     verbose=verbose,
                     quiet=quiet,
                     waits=waits,
-                    reporter=Console(),
+                    reporter=Console(verbose, quiet),
                     selection=selection,
                     cached=no_cache is False,
                     journal_of_shard=shard,

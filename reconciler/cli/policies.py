@@ -68,13 +68,12 @@ def policies() -> None:
 @click.option("--source", type=click.Choice(["logs", "spans"]), default="logs", show_default=True)
 @options.connected
 @options.formats("text", "json", "jsonl", "csv")
-def list_all(*, enabled_only: bool, source: str, options: Options, form: str) -> int:
+def list_all(*, enabled_only: bool, source: str, options: Options, form: str) -> None:
     """List the policies in the order in which they are tried."""
     found = open_target(options).ask(
         lambda api: list_log_policies(api, source.upper(), enabled_only=enabled_only)
     )
     asyncio.run(print_records(each(found), COLUMNS, form))
-    return 0
 
 
 @policies.command
@@ -97,7 +96,7 @@ def test(
     file: Path | None,
     options: Options,
     form: str,
-) -> int:
+) -> None:
     """Show which policy each kind of log would meet; nothing is changed."""
     if file is not None and (application or subsystem or severity):
         raise UsageError("--file and the other flags exclude each other")
@@ -108,7 +107,6 @@ def test(
     wire_rows = [_wire_row(row, "--severity")] if file is None else _wire_rows(rows, file)
     results = open_target(options).ask(lambda api: bulk_test(api, wire_rows))
     _print_results(rows, results, form, verbose=options.verbose)
-    return 0
 
 
 def _wire_rows(rows: Sequence[dict[str, Json]], file: Path) -> list[dict[str, Json]]:
@@ -163,7 +161,7 @@ def _result_cells(row: dict[str, Json], result: dict[str, Json]) -> list[str]:
 @click.option("--yes", is_flag=True, help="Do not ask; required without a terminal.")
 @options.connected
 @options.formats("text", "json")
-def add(*, file: Path, yes: bool, options: Options, form: str) -> int:
+def add(*, file: Path, yes: bool, options: Options, form: str) -> None:
     """Add the policies of FILE, all or none: a list in the form of the API.
 
     A LogPolicySet manifest that leaves them out destroys them at its next apply,
@@ -186,7 +184,6 @@ def add(*, file: Path, yes: bool, options: Options, form: str) -> int:
         json_data(list(created))
     else:
         data("".join(f"added {safe(text_of(document, 'name'))}\n" for document in created))
-    return 0
 
 
 def _check_inputs(requests: Sequence[dict[str, Json]], file: Path) -> None:

@@ -244,16 +244,16 @@ Records: TypeAlias = "Callable[[Api, Allowance], AsyncIterator[Item]]"
 
 def listing(
     columns: Sequence[Column[Item]], noun: str
-) -> Callable[[Callable[..., Records[Item]]], Callable[..., int]]:
+) -> Callable[[Callable[..., Records[Item]]], Callable[..., None]]:
     """Make a command of a function that returns what to list.
 
     The command prints the records and their number. A warning that the service announces more than
     it lists is printed even with --quiet.
     """
 
-    def decorated(command: Callable[..., Records[Item]]) -> Callable[..., int]:
+    def decorated(command: Callable[..., Records[Item]]) -> Callable[..., None]:
         @functools.wraps(command)
-        def listed(*, limit: int, options: Options, form: str, **wanted: Any) -> int:
+        def listed(*, limit: int, options: Options, form: str, **wanted: Any) -> None:
             records = command(**wanted)
             allowed = Allowance(records=limit or None)
 
@@ -265,7 +265,6 @@ def listing(
             report_count(count, limit, noun, quiet=options.quiet)
             if allowed.missing:
                 words(f"warning: the service announces {allowed.missing:,} more than it lists")
-            return 0
 
         return _limit(shared.connected(shared.formats("text", "json", "jsonl", "csv")(listed)))
 

@@ -110,8 +110,7 @@ def _fixes_of(options: Options, project: Project, *, only_shown: bool) -> Fixes:
         found = check_in(project, options, in_all=True).workspace
         left = {(manifest.source.file, manifest.source.line) for manifest in found.left_out}
         left -= {(manifest.source.file, manifest.source.line) for manifest in found.manifests}
-    paths = manifest_paths(options, project)
-    fixes = find_fixes(paths, project.root, project.settings, left)
+    fixes = find_fixes(manifest_paths(options, project), project.root, project.settings, left)
     for fix in () if only_shown else fixes.found:
         replace_text(fix.path, fix.name, fix.roots, before=fix.before, after=fix.after)
     return fixes
@@ -161,10 +160,9 @@ def rendered(checked: Checked, form: str, fixes: Sequence[FixDocument] | None = 
             skipped = [ref for ref in workspace.elsewhere if ref not in workspace.unselected]
             return complaints_junit(workspace.complaints, workspace.manifests, skipped)
         case _:
-            count = len(workspace.manifests)
             return complaints_json(
                 workspace.complaints,
-                count,
+                len(workspace.manifests),
                 workspace.files,
                 fixes,
                 ignored=len(workspace.suppressed),

@@ -1,4 +1,4 @@
-"""What features add to an apply and to a job of `reconciler ci`.
+"""Additions of features to an apply, and to a job of `reconciler ci`.
 
 To an apply: reasons that lift a guard, and waits before its lock. To a job: commands, and proposals
 after `drift`; their output goes to the log of the job. Source: docs/ci.md.

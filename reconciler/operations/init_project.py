@@ -143,8 +143,7 @@ def known_target(folder: Path) -> Start:
     if len(services) != 1:
         return Start()
     ((name, url),) = services.items()
-    fits = not wrong_name(name) and not wrong_base_url(url)
-    return Start(name, url) if fits else Start()
+    return Start(name, url) if not wrong_name(name) and not wrong_base_url(url) else Start()
 
 
 def _texts(*, is_new: bool, schemas: Mapping[str, str]) -> Iterator[tuple[str, str]]:
@@ -195,10 +194,8 @@ def _editor_settings(schemas: Mapping[str, str]) -> str:
     Not every editor supports excluding globs, so the folders of manifests are named.
     """
     project, manifest = schemas
-    folders = (EXAMPLES, *(kind.name for kind in KINDS))
-    globs = [f"{folder}/**/*.yaml" for folder in folders]
-    settings = {"yaml.schemas": {project: PROJECT_FILE, manifest: globs}}
-    return json.dumps(settings, indent=2) + "\n"
+    globs = [f"{folder}/**/*.yaml" for folder in (EXAMPLES, *(kind.name for kind in KINDS))]
+    return json.dumps({"yaml.schemas": {project: PROJECT_FILE, manifest: globs}}, indent=2) + "\n"
 
 
 def _check_places(root: Path, names: Iterable[str]) -> None:
@@ -263,7 +260,6 @@ def _strangers(folder: Path, created: list[str]) -> Iterator[str]:
 
 def _next(options: Options, folder: Path, environment: str) -> tuple[str, ...]:
     """Return the next three commands, as typed in the present folder."""
-    is_here = folder.resolve() == Path.cwd()
-    there = replace(options, paths=() if is_here else (folder,))
+    there = replace(options, paths=() if folder.resolve() == Path.cwd() else (folder,))
     lead_here(there, Project(folder.resolve(), folder.resolve() / PROJECT_FILE), environment)
     return tuple(map(on_manifests, ("validate", "plan", "apply")))

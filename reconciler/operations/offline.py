@@ -33,10 +33,9 @@ from reconciler.model import (
 )
 from reconciler.model.guard_levels import FLAGS
 from reconciler.operations.apply_plan import Consent, plan_and_apply
-from reconciler.operations.open_project import Options, is_whole, today
+from reconciler.operations.open_project import Options, Reporter, is_whole, today
 from reconciler.operations.open_session import Session, open_workspace, read_journal
 from reconciler.operations.plan_and_drift import plan_now
-from reconciler.operations.reporter import Silent
 from reconciler.planning.guards.consent import OverrideReasons
 from reconciler.project import (
     Embedded,
@@ -146,7 +145,13 @@ class Offline:
         scope = stand_in_scope(self.session.name, {})
         found = declared_at(revision, files, self.session.project, scope, self.options.paths)
         if found.wrong:
-            raise InvalidInput(_describe_wrong(revision, found.wrong))
+            rest = len(found.wrong) - MOST_ERRORS
+            more = [f"and {rest:,} more"] if rest > 0 else []
+            headline = (
+                f"nothing can be planned against {revision}, as what it declares is not valid "
+                "there:"
+            )
+            raise InvalidInput("\n".join((headline, *found.wrong[:MOST_ERRORS], *more)))
         for remark in found.said:
             self.session.reporter.say(safe(f"{revision}: {remark}"))
         return found.workspace
@@ -202,13 +207,12 @@ def stand_in_scope(name: str, variables: Mapping[str, ProjectVariable]) -> Scope
 
     Seals have the salt of the temporary journal.
     """
-    withheld = withheld_from(os.environ)
     return Scope(
         name,
         variables,
         StandIns(),
         salt=lambda: f"{name}\0{TARGET}",
-        withheld=withheld,
+        withheld=withheld_from(os.environ),
         today=today(),
     )
 
@@ -226,9 +230,9 @@ def _apply(session: Session) -> tuple[Ref, ...]:
         environment=session.environment.model_copy(update={"guards": Guards()}),
         others=(),
         selected=None,
-        reporter=Silent(),
+        reporter=Reporter(),
     )
-    made, applied = plan_and_apply(session, lambda _: _AGREED, "plan", verbose=False, quiet=True)
+    made, applied = plan_and_apply(session, lambda _: _AGREED, "plan")
     if applied is None or applied.signal_code is not None:
         raise KeyboardInterrupt
     done = {outcome.ref for outcome in applied.outcomes if isinstance(outcome, Written | Unchanged)}
@@ -275,10 +279,3 @@ def _is_given(manifest: Manifest) -> bool:
     """Return whether only the service assigns the ids of such an object."""
     kind = BY_NAME[manifest.ref.kind]
     return not (kind.id_form.required or kind.findable)
-
-
-def _describe_wrong(revision: Revision, wrong: tuple[str, ...]) -> str:
-    """Return the errors at a revision, one on each line."""
-    more = [f"and {len(wrong) - MOST_ERRORS:,} more"] if len(wrong) > MOST_ERRORS else []
-    headline = f"nothing can be planned against {revision}, as what it declares is not valid there:"
-    return "\n".join((headline, *wrong[:MOST_ERRORS], *more))

@@ -1,24 +1,21 @@
-"""Options of the command line, the project that they lead to, and its journal."""
+"""Options of the command line, the project that they lead to, and where a use case reports.
+
+Nothing in `operations` prints or asks by itself.
+"""
 
 from __future__ import annotations
 
 import os
 import shlex
-import stat
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, assert_never
 
 from reconciler.errors import InvalidInput, MissingExtra, UsageError
-from reconciler.operations.reporter import Reporter, Silent
-from reconciler.project import (
-    Project,
-    Shard,
-    check_filled,
-    journal_place_at,
-)
+from reconciler.model import Outcome, Plan
+from reconciler.project import Project, Shard, check_filled, journal_place_at
 from reconciler.project.settings import InFile, InGit, InObjects, JournalPlace
 from reconciler.report.safe import safe
 from reconciler.runtime.advice import Here, bring_back, lead_to
@@ -30,16 +27,48 @@ from reconciler.workspace.project_file import load_project
 from reconciler.workspace.selection import EVERYTHING, Selection
 
 if TYPE_CHECKING:
+    from reconciler.api.secret import Redaction
     from reconciler.journal.journal import Journal
     from reconciler.journal.store import Store
     from reconciler.report.html import ReportOccasion
+
+
+class Reporter:
+    """Output of a use case while it runs, and its questions to a person.
+
+    This one shows nothing, and agrees to nothing.
+    """
+
+    quiet = True
+
+    def say(self, text: str, *, laid_out: bool = False) -> None:
+        """Show text to a person; long lines are wrapped unless `laid_out`."""
+
+    def complain(self, complaints: Sequence[Complaint]) -> None:
+        """Show complaints about manifests or the project file."""
+
+    def show(self, plan: Plan) -> None:
+        """Show a plan as it is now."""
+
+    def confirm(self, plan: Plan) -> bool:
+        """Show a plan, and return whether the person agrees to it."""
+        del plan
+        return False
+
+    def writing(self, plan: Plan) -> Callable[[Outcome], None]:
+        """Return a function that receives each outcome of an apply as soon as it is known."""
+        del plan
+        return lambda _: None
+
+    def hide(self, redaction: Redaction) -> None:
+        """Pass all later output through a filter."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
     """Values of the shared flags.
 
-    `waits` records what the run waits for, and `voice` is where it reports. `selection` chooses
+    `waits` records what the run waits for, and `reporter` is where it reports. `selection` chooses
     manifests. With `cached`, what did not change since an earlier run is not read again; `kept_in`
     is a cache folder of the run's own. `journal_of_shard` is the shard for commands that read no
     manifests.
@@ -51,7 +80,7 @@ class Options:
     verbose: bool
     quiet: bool
     waits: Waits = field(default_factory=Waits)
-    reporter: Reporter = field(default_factory=Silent)
+    reporter: Reporter = field(default_factory=Reporter)
     selection: Selection = EVERYTHING
     cached: bool = False
     kept_in: Path | None = None
@@ -81,7 +110,7 @@ def open_project(options: Options) -> Project:
     """
     project, complaints = read_project(options)
     if complaints:
-        options.reporter.complain(complaints, verbose=options.verbose)
+        options.reporter.complain(complaints)
     if project is None:
         raise InvalidInput(f"{project_file(options)} is not a valid project file")
     return project
@@ -104,19 +133,10 @@ def project_file(options: Options) -> Path | None:
     Raises UsageError for a missing file.
     """
     if options.project is not None and not _is_there(options.project):
-        if _is_odd(options.project):
+        if os.path.exists(options.project) and not os.path.isdir(options.project):  # noqa: PTH110, PTH112 - never raise
             raise UsageError(f"cannot read the project file {options.project}: {NOT_REGULAR}")
         raise UsageError(f"there is no project file {options.project}")
     return options.project or _find_project(options.paths)
-
-
-def _is_odd(file: Path) -> bool:
-    """Return whether a path is neither a file nor a folder, but exists."""
-    try:
-        mode = file.stat().st_mode
-    except (OSError, ValueError):
-        return False
-    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
 
 
 def _find_project(paths: Sequence[Path]) -> Path | None:
@@ -136,8 +156,7 @@ def lead_here(options: Options, project: Project, name: str) -> None:
     here, found = _folder_of(Path()), _find_project(())
     without = found.resolve() if found is not None else here
     there = project.file.resolve() if project.file is not None else project.root
-    manifests = [str(path) for path in options.paths if not is_plan_file(path)]
-    given = _typed(manifests)
+    given = _typed([str(path) for path in options.paths if not is_plan_file(path)])
     selection = _typed(options.selection.flags())
     root = os.path.relpath(project.root.resolve())
     shard = _typed(["--shard", str(options.shard)]) if options.shard is not None else ""
@@ -198,14 +217,6 @@ def is_whole(options: Options, project: Project) -> bool:
     return not given or all(
         any(wanted_path.is_relative_to(path) for path in given) for wanted_path in wanted
     )
-
-
-def paths_of(options: Options, project: Project) -> tuple[str, ...]:
-    """Return the given paths, relative to the project's folder; none if they cover all."""
-    if is_whole(options, project):
-        return ()
-    root = os.path.realpath(project.root)
-    return tuple(os.path.relpath(os.path.realpath(path), root) for path in options.paths)
 
 
 def warn_of_lost_end(journal: Journal, reporter: Reporter) -> None:

@@ -17,17 +17,16 @@ from reconciler.errors import InvalidInput
 from reconciler.model import Manifest
 from reconciler.operations.open_project import (
     Options,
+    Reporter,
     is_whole,
     lead_here,
     manifest_paths,
     now,
     open_project,
-    paths_of,
     store_at,
     today,
     warn_of_lost_end,
 )
-from reconciler.operations.reporter import Reporter, Silent
 from reconciler.operations.secret_sources import Allowed, Secrets, named_secrets, secrets_of
 from reconciler.project import (
     Embedded,
@@ -80,7 +79,7 @@ def open_workspace(options: Options, project: Project, scope: Scope) -> Workspac
     workspace = read_workspace(options, project, scope)
     shown = workspace.errors if options.quiet else workspace.complaints
     if shown:
-        options.reporter.complain(shown, verbose=options.verbose)
+        options.reporter.complain(shown)
     if workspace.errors:
         for plan in filter(is_plan_file, options.paths):
             options.reporter.say(misplaced_plan(str(plan)))
@@ -137,9 +136,8 @@ def read_workspaces(
 
     `instead` has texts that replace the content of files.
     """
-    paths = manifest_paths(options, project)
     workspaces = load_workspaces(
-        paths,
+        manifest_paths(options, project),
         project.root,
         scopes,
         project.settings,
@@ -169,6 +167,7 @@ class Session:
     records; "" for a run that writes what a commit declares. `review` is what is known of the
     review of the declaration. `base` reads what the base branch of a change declares, None where
     that cannot be read. `against` is the commit that an emulator holds in place of a service.
+    `paths` are the given paths, relative to the project's folder, none if they cover all.
     `waits` records what the run waits for, and `reporter` is where it reports.
     """
 
@@ -191,7 +190,7 @@ class Session:
     base: Callable[[], Workspace | None] | None = None
     against: Against | None = None
     waits: Waits = field(default_factory=Waits)
-    reporter: Reporter = field(default_factory=Silent)
+    reporter: Reporter = field(default_factory=Reporter)
 
     def journal(self) -> Journal:
         """Return the journal of the environment, after reading it.
@@ -307,8 +306,7 @@ def _of_environment(
         waits=options.waits,
         reporter=options.reporter,
     )
-    early = cache(lambda: read_journal(session, cache_of(options, project)))
-    return replace(session, early=early)
+    return replace(session, early=cache(lambda: read_journal(session, cache_of(options, project))))
 
 
 _MADE_NAME = re.compile(
@@ -349,10 +347,9 @@ def _is_made_of(text: str, name: str) -> bool:
 
 
 def _declaration(ref: Ref) -> tuple[re.Pattern[str], re.Pattern[str]]:
-    fields = (("kind", ref.kind), ("name", ref.name))
     kind, name = (
         re.compile(rf"""\b{key}["']?\s*:\s*["']?{re.escape(text)}(?![\w.-])""")
-        for key, text in fields
+        for key, text in (("kind", ref.kind), ("name", ref.name))
     )
     return kind, name
 
@@ -387,13 +384,15 @@ def session_of(
     options.reporter.hide(_redaction_of(workspace))
     covers_all = is_whole(options, project)
     beside = () if covers_all else _not_examined(project, scope, workspace)
+    root = os.path.realpath(project.root)
+    relative = (os.path.relpath(os.path.realpath(path), root) for path in options.paths)
     return replace(
         session,
         workspace=workspace,
         whole=covers_all and (not options.selection or options.selection.is_shard),
         others=(*workspace.left_out, *beside),
         selected=options.selection.leaving_out(len(workspace.left_out)),
-        paths=paths_of(options, project),
+        paths=() if covers_all else tuple(relative),
     )
 
 

@@ -85,8 +85,7 @@ async def with_sections(
     for name in PLAN_SECTIONS:
         asked = session.workspace.side_files.get(name, wanted.get(name))
         if asked:
-            fill = PLAN_SECTIONS.load(name)
-            made = await fill(
+            made = await PLAN_SECTIONS.load(name)(
                 SectionRequest(api=api, session=session, plan=made, history=history, asked=asked)
             )
     return made
@@ -203,7 +202,11 @@ def plan_changed(session: Session, options: Options, since: str | None, wanted: 
         project, scope = session.project, session.scope(options)
         revision = branching_point(project.root, since)
         changed = changed_since(revision, session.workspace, project, scope, options.paths)
-        session = _part_of(session, changed)
+        every, examined = session.workspace.manifests, {found.ref for found in changed.manifests}
+        rest = (manifest for manifest in every if manifest.ref not in examined)
+        workspace = replace(session.workspace, manifests=changed.manifests)
+        others = (*rest, *session.others)
+        session = replace(session, workspace=workspace, whole=False, others=others)
     history, kept = session.journal().history, cache_of(options, session.project)
     made = asyncio.run(plan_now(session, history, wanted, kept))
     if changed is None:
@@ -215,16 +218,6 @@ def plan_changed(session: Session, options: Options, since: str | None, wanted: 
         for ref in changed.deleted:
             say(f"no longer declared: {safe(str(ref))}")
     return _as_part(made, changed, history)
-
-
-def _part_of(session: Session, changed: Changed) -> Session:
-    """Return a session that holds only the examined manifests."""
-    workspace = replace(session.workspace, manifests=changed.manifests)
-    examined = {manifest.ref for manifest in changed.manifests}
-    rest = tuple(
-        manifest for manifest in session.workspace.manifests if manifest.ref not in examined
-    )
-    return replace(session, workspace=workspace, whole=False, others=(*rest, *session.others))
 
 
 def _as_part(made: Plan, changed: Changed, history: History) -> Plan:

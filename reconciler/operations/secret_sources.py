@@ -284,12 +284,11 @@ def secrets_of(
     say: Callable[[str], None] = lambda _: None,
 ) -> Secrets:
     """Return the secrets of an environment, none of them looked up; its own sources win."""
-    places = {**project.settings.secrets, **environment.secrets}
     return Secrets(
         environ=environ,
         project=project,
         environment=name,
-        places=places,
+        places={**project.settings.secrets, **environment.secrets},
         withheld=withheld_from(environ),
         allowed=allowed,
         say=say,

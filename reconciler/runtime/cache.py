@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Final
 
 from reconciler import __version__
+from reconciler.runtime import regular_files
 
 VARIABLE: Final = "RECONCILER_CACHE"
 LARGEST_ENTRY: Final = 256 << 20
@@ -37,7 +38,6 @@ _MARK: Final = (
 _UNFINISHED: Final = r"(?:\.\d+\.[0-9a-f]{8})?"
 _OF_ENTRIES: Final = re.compile(rf"[0-9a-f]{{64}}\{_ENTRY}{_UNFINISHED}")
 _OWN: Final = re.compile(rf"{_OF_ENTRIES.pattern}|(?:{_KEY}|{_TAG}){_UNFINISHED}")
-_FLAGS: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _SIGNED: Final = 64
 _SECRET: Final = 64
 
@@ -186,8 +186,7 @@ def _secret_in(folder: Path) -> bytes | None:
     """Return the secret that signs entries; create it if there is none."""
     path = folder / _KEY
     if _known_secret(path) is None:
-        made = secrets.token_hex(32).encode()
-        _write_in_place(path, made, is_first=not path.exists())
+        _write_in_place(path, secrets.token_hex(32).encode(), is_first=not path.exists())
     return _known_secret(path)
 
 
@@ -200,18 +199,10 @@ def _known_secret(path: Path) -> bytes | None:
 def _read_own(path: Path, most: int) -> bytes | None:
     """Return the content of a file that only this user can have written; otherwise None."""
     try:
-        descriptor = os.open(path, _FLAGS)
-    except OSError:
-        return None
-    try:
-        # A folder can be opened, but not read as a file.
-        with os.fdopen(descriptor, "rb", buffering=0) as stream:
-            status = os.fstat(descriptor)
-            if not stat.S_ISREG(status.st_mode) or status.st_uid != os.geteuid():
-                return None
-            if status.st_mode & 0o077 or status.st_size > most:
-                return None
-            return stream.read(most + 1)
+        with regular_files.opened(path, os.O_NOFOLLOW) as stream:
+            status = os.fstat(stream.fileno())
+            is_own = status.st_uid == os.geteuid() and not status.st_mode & 0o077
+            return stream.read(most + 1) if is_own and status.st_size <= most else None
     except OSError:
         return None
 

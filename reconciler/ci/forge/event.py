@@ -116,8 +116,7 @@ def read_event(environ: Mapping[str, str]) -> Event:
     run = environ.get("GITHUB_RUN_ID", "")
     server = environ.get("GITHUB_SERVER_URL", "").rstrip("/")
     is_known = bool(_REPOSITORY.fullmatch(repository))
-    commit = environ.get("GITHUB_SHA", "")
-    commit = commit if _COMMIT.fullmatch(commit) else ""
+    commit = JsonObject(environ).commit("GITHUB_SHA")
     head, base, branch, number, is_fork = _change(name, payload)
     # These two events run on the branch that a change is for, whatever their payload names.
     base = commit if name in ("pull_request_target", "workflow_run") else base

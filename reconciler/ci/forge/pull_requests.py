@@ -242,8 +242,7 @@ def _pull_request(document: object, *, is_new: bool = False) -> PullRequest:
     found = JsonObject.of(document)
     number = found.number("number")
     if number is None:
-        message = "the forge answered with something that is no pull request"
-        raise ForgeError(message, is_lost=True)
+        raise ForgeError("the forge answered with something that is no pull request", is_lost=True)
     return PullRequest(number=number, url=found.text("html_url"), is_new=is_new)
 
 
@@ -398,7 +397,12 @@ def put(
     kept = found[-1 if is_new else 0]
     for other in found:
         if other is not kept:
-            _give_way(repository, other)
+            # Without its digest it cannot be applied.
+            gone = replace(other.marker, digest="", state="superseded")
+            repository.edit(other.comment, f"{gone.line}\n{GAVE_WAY}\n")
+            # A comment that stays unfolded has no content left.
+            with suppress(ForgeError):
+                repository.fold(other.comment)
     if is_new or kept.comment.body == body or kept.marker.run > marker.run:
         return kept.comment
     return repository.edit(kept.comment, body)
@@ -406,11 +410,10 @@ def put(
 
 def _ours(repository: Repository, pull_request: int, key: tuple[str, str]) -> Sequence[Standing]:
     """Return our comments of a key that are not superseded, oldest first."""
-    own = repository.own
     found = (
         Standing(comment, marker)
         for comment in repository.comments(pull_request)
-        if own.wrote(comment) and (marker := read_marker(comment.body)) is not None
+        if repository.own.wrote(comment) and (marker := read_marker(comment.body)) is not None
     )
     return [ours for ours in found if ours.marker.key == key and ours.marker.state != "superseded"]
 
@@ -426,12 +429,3 @@ def _create(repository: Repository, pull_request: int, body: str, marker: Marker
             mine.comment.body == body for mine in _ours(repository, pull_request, marker.key)
         ):
             repository.create(pull_request, body)
-
-
-def _give_way(repository: Repository, other: Standing) -> None:
-    """Remove the digest from a comment, so that it cannot be applied, and fold it."""
-    marker = replace(other.marker, digest="", state="superseded")
-    repository.edit(other.comment, f"{marker.line}\n{GAVE_WAY}\n")
-    # A comment that stays unfolded has no content left.
-    with suppress(ForgeError):
-        repository.fold(other.comment)

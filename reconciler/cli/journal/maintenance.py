@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import NamedTuple, assert_never
 from uuid import uuid4
 
@@ -71,8 +70,7 @@ def hint_at_places(options: Options) -> str:
 
 def run_entry(options: Options, journal: Journal, command: str) -> RunEntry:
     """Return the entry with who runs this command, and from which commit."""
-    commit = applied_commit(open_project(options))
-    return journal.run_entry(str(uuid4()), command, commit)
+    return journal.run_entry(str(uuid4()), command, applied_commit(open_project(options)))
 
 
 def ref_of(text: str | None) -> Ref:
@@ -88,7 +86,7 @@ def ref_of(text: str | None) -> Ref:
 @click.option("--ref", "flag", metavar="REF", help="Only the entries of this Kind/name.")
 @options.remembering
 @options.formats("text", "json")
-def show(*, ref: str | None, flag: str | None, options: Options, form: str) -> int:
+def show(*, ref: str | None, flag: str | None, options: Options, form: str) -> None:
     """Print the entries, oldest first: all, or those of one Kind/name."""
     if ref is not None and flag is not None:
         raise UsageError("give the Kind/name once")
@@ -101,7 +99,6 @@ def show(*, ref: str | None, flag: str | None, options: Options, form: str) -> i
         data(journal_text(entries, journal.history, stdout_style(verbose=options.verbose)))
     if journal.torn and not options.quiet:
         words("the last line is torn, as by a crash; the next write removes it")
-    return 0
 
 
 def _is_about(entry: Entry, wanted: Ref) -> bool:
@@ -112,7 +109,7 @@ def _is_about(entry: Entry, wanted: Ref) -> bool:
 @click.argument("ref", required=False)
 @options.remembering
 @options.formats("text", "json")
-def history(*, ref: str | None, options: Options, form: str) -> int:
+def history(*, ref: str | None, options: Options, form: str) -> None:
     """Print the runs, oldest first: who applied what, when, from which commit.
 
     With a Kind/name, only the runs that were about it, and what became of it.
@@ -125,13 +122,12 @@ def history(*, ref: str | None, options: Options, form: str) -> int:
         json_data(history_document(runs, wanted))
     else:
         data(history_text(runs, wanted, stdout_style(verbose=options.verbose)))
-    return 0
 
 
 @click.command
 @options.remembering
 @lock_timeout
-def init(*, options: Options, patience: LockTimeout) -> int:
+def init(*, options: Options, patience: LockTimeout) -> None:
     """Begin an empty journal, where this environment has none.
 
     So a person says that nothing was applied to the target before, or that what
@@ -142,14 +138,14 @@ def init(*, options: Options, patience: LockTimeout) -> int:
     if journal.header is None:
         with journal.locked(patience=patience):
             if journal.header is None:
-                return _begun(journal, options)
+                _begin(journal, options)
+                return
     if not options.quiet:
         there = f"there is a journal at {safe(journal.place)} already"
         words(f"{there}, of {plural(len(journal.entries), 'entry', 'entries')}: it stays as it is")
-    return 0
 
 
-def _begun(journal: Journal, options: Options) -> int:
+def _begin(journal: Journal, options: Options) -> None:
     if journal.is_old_copy:
         words(
             f"warning: there was a journal at {safe(journal.place)}, and it is gone: if you can, "
@@ -160,7 +156,6 @@ def _begun(journal: Journal, options: Options) -> int:
         words(
             f"{safe(journal.place)} is the journal of `{journal.environment}` at {journal.target}"
         )
-    return 0
 
 
 class _Finding(NamedTuple):
@@ -282,7 +277,7 @@ def _document(journal: Journal, findings: list[_Finding]) -> VerifiedDocument:
 @click.command
 @options.remembering
 @lock_timeout
-def compact(*, options: Options, patience: LockTimeout) -> int:
+def compact(*, options: Options, patience: LockTimeout) -> None:
     """Make the journal short: keep what later runs need, and who ran what.
 
     Single entries of what is written and done go; unsettled creates, last
@@ -302,7 +297,6 @@ def compact(*, options: Options, patience: LockTimeout) -> int:
     gone = backups - _backups_in(journal)
     dropped = f", {plural(gone, 'backup')} dropped" if gone else ""
     data(f"{safe(journal.place)}: {became}{dropped}\n")
-    return 0
 
 
 def _backups_in(journal: Journal) -> int:
@@ -312,7 +306,7 @@ def _backups_in(journal: Journal) -> int:
 @click.command
 @click.argument("id", required=False)
 @options.remembering
-def unlock(*, id: str | None, options: Options) -> int:  # noqa: A002 - as it is called in the usage
+def unlock(*, id: str | None, options: Options) -> None:  # noqa: A002 - as it is called in the usage
     """Release the lock of a shared journal from a holder that is gone, by its ID.
 
     Without an ID, say who holds it. The lock of a file ends with its process, so
@@ -321,7 +315,7 @@ def unlock(*, id: str | None, options: Options) -> int:  # noqa: A002 - as it is
     journal = open_environment(options).unread_journal()
     held = journal.store.unlock(id or "")
     if options.quiet:
-        return 0
+        return
     if held is not None:
         words(
             f"{journal.place} is free; it was locked by {held.words}. Should that run still live, "
@@ -331,18 +325,6 @@ def unlock(*, id: str | None, options: Options) -> int:  # noqa: A002 - as it is
         words(f"{journal.place} is not locked")
     else:
         words(f"{journal.place} is not locked: the lock of a file ends with its process")
-    return 0
-
-
-@dataclass(frozen=True, slots=True)
-class _Wanted:
-    """A checked move: its way, the present journal, and the settings to change afterwards."""
-
-    session: Session
-    here: Journal
-    way: JournalMove
-    run: RunEntry
-    settings: tuple[str, ...]
 
 
 @click.command
@@ -350,33 +332,13 @@ class _Wanted:
 @click.option("--base-url", metavar="URL", help="Another address of the same service.")
 @options.remembering
 @lock_timeout
-def move(*, to: str | None, base_url: str | None, options: Options, patience: LockTimeout) -> int:
+def move(*, to: str | None, base_url: str | None, options: Options, patience: LockTimeout) -> None:
     """Carry the journal to another PLACE, or along to another address of its service.
 
     Run it before you edit the project file. The old journal ends with a line that
     refuses every later use. Stopped half-way, one of the two counts, and the same
     command finishes. PLACE must hold no other journal; a path is relative to the
     project file. The service is not asked.
-    """
-    wanted = _wanted(to, base_url, options)
-    here, way = wanted.here, wanted.way
-    project = wanted.session.project
-    if _place(project, way.to) != _place(project, way.origin):
-        there = wanted.session.journal_at(way.to, way.target)
-        became = carry(here, there, way, wanted.run, patience)
-    elif base_url is not None:
-        became = readdress(here, way.target, wanted.run, patience)
-    else:
-        became = stay(here, wanted.run, patience)
-    if not options.quiet:
-        words(safe(_reported(became, wanted)))
-    return 0
-
-
-def _wanted(to: str | None, base_url: str | None, options: Options) -> _Wanted:
-    """Return the move after checking its options, before any write.
-
-    Raises UsageError and InvalidInput.
     """
     if to is None and base_url is None:
         raise UsageError("say where to: --to PLACE, --base-url URL, or both")
@@ -387,10 +349,33 @@ def _wanted(to: str | None, base_url: str | None, options: Options) -> _Wanted:
             "write a reconciler.yaml first"
         )
     session = open_environment(options, project)
-    target, here = session.target, session.unread_journal()
+    here, address = _at_address(session, base_url)
+    origin = journal_setting(project, session.name, session.environment)
+    way = JournalMove(origin, to if to is not None else origin, address)
+    run = run_entry(options, here, "move")
+    if _place(project, way.to) != _place(project, way.origin):
+        became = carry(here, session.journal_at(way.to, way.target), way, run, patience)
+    elif base_url is not None:
+        became = readdress(here, way.target, run, patience)
+    else:
+        became = stay(here, run, patience)
+    if not options.quiet:
+        settings = [f"`journal: {way.to}`"] if way.to != origin else []
+        if way.target != session.target.name:
+            settings.append(f"`baseUrl: {way.target}`")
+        rest = f"; write {' and '.join(settings)} in the project file" if settings else ""
+        words(safe(f"{_reported(became, way, session.name)}{rest}"))
+
+
+def _at_address(session: Session, base_url: str | None) -> tuple[Journal, str]:
+    """Return the journal of a session, and its target after the move, before any write.
+
+    Raises UsageError and InvalidInput.
+    """
+    here, target = session.unread_journal(), session.target
     address = _address(base_url, target)
     here.read()
-    warn_of_lost_end(here, options.reporter)
+    warn_of_lost_end(here, session.reporter)
     header = here.header
     if base_url is not None and header is not None:
         if "://" not in header.target:
@@ -398,12 +383,7 @@ def _wanted(to: str | None, base_url: str | None, options: Options) -> _Wanted:
         if target.name == address and header.environment == session.name:
             # The project file has the new address already.
             here.target = header.target
-    origin = journal_setting(project, session.name, session.environment)
-    way = JournalMove(origin, to if to is not None else origin, address)
-    settings = [f"journal: {way.to}"] if way.to != origin else []
-    if way.target != target.name:
-        settings.append(f"baseUrl: {way.target}")
-    return _Wanted(session, here, way, run_entry(options, here, "move"), tuple(settings))
+    return here, address
 
 
 def _address(base_url: str | None, target: Target) -> str:
@@ -433,18 +413,16 @@ def _place(project: Project, setting: str) -> JournalPlace:
             assert_never(other)
 
 
-def _reported(became: Became, wanted: _Wanted) -> str:
-    way, subject = wanted.way, f"the journal of `{wanted.here.environment}`"
+def _reported(became: Became, way: JournalMove, environment: str) -> str:
+    subject = f"the journal of `{environment}`"
     match became:
+        case Became.MOVED if way.to == way.origin:
+            return f"{subject} at {way.to} is that of {way.target} now"
         case Became.MOVED:
-            message = f"{subject} went from {way.origin} to {way.to}"
-            if way.to == way.origin:
-                message = f"{subject} at {way.to} is that of {way.target} now"
+            return f"{subject} went from {way.origin} to {way.to}"
         case Became.FINISHED:
-            message = f"{subject} is at {way.to}: an earlier move is finished"
+            return f"{subject} is at {way.to}: an earlier move is finished"
         case Became.ALREADY:
-            message = f"{subject} is at {way.to} already, for {way.target}"
+            return f"{subject} is at {way.to} already, for {way.target}"
         case _:
             assert_never(became)
-    settings = " and ".join(f"`{setting}`" for setting in wanted.settings)
-    return f"{message}; write {settings} in the project file" if settings else message

@@ -11,12 +11,10 @@ from pathlib import Path
 
 import click
 
-from reconciler.applying.run import Applied
 from reconciler.cli import options
-from reconciler.cli.consent_options import check_asked, consenting
+from reconciler.cli.apply import check_asked, consenting
 from reconciler.cli.console import (
     data,
-    describe_applied,
     describe_plan,
     report_applied,
     words,
@@ -39,7 +37,6 @@ from reconciler.operations.plan_and_drift import (
 from reconciler.report.plan.document import plan_json
 from reconciler.report.reasons import describe_remark
 from reconciler.report.safe import safe
-from reconciler.report.unplanned import not_applied
 from reconciler.runtime.advice import from_journal
 
 _OF_PLANS = ("text", "json", "markdown", "html")
@@ -106,19 +103,14 @@ def rollback(  # noqa: PLR0913 - one parameter a flag
         session,
         lambda _: consent,
         "rollback",
-        verbose=options.verbose,
-        quiet=options.quiet,
         patience=patience,
     )
-    if applied is None:
-        words(not_applied(made.digest, _line_of(run, refs, live=live)), laid_out=True)
-        return data(
-            describe_applied(Applied(), made, form, verbose=False) if form != "text" else ""
-        )
     try:
-        return report_applied(applied, made, form, verbose=options.verbose)
+        line = _line_of(run, refs, live=live)
+        return report_applied(applied, made, form, verbose=options.verbose, command=line)
     finally:
-        if not options.quiet and any(isinstance(outcome, Written) for outcome in applied.outcomes):
+        outcomes = applied.outcomes if applied is not None else ()
+        if not options.quiet and any(isinstance(outcome, Written) for outcome in outcomes):
             _remind(made)
 
 
