@@ -48,22 +48,13 @@ class OwnerRule:
         return re.fullmatch(expression(self.pattern), path, re.DOTALL) is not None
 
 
-@dataclass(frozen=True, slots=True)
-class CodeOwners:
-    """Rules of one file."""
-
-    rules: Sequence[OwnerRule]
-
-    def of(self, path: str) -> tuple[str, ...]:
-        """Return the owners of a path: by the last matching rule of each section."""
-        last: dict[str, OwnerRule] = {}
-        for rule in self.rules:
-            if rule.matches(path):
-                last[rule.section] = rule
-        return tuple(dict.fromkeys(owner for rule in last.values() for owner in rule.owners))
+def owners_of(path: str, rules: Sequence[OwnerRule]) -> tuple[str, ...]:
+    """Return the owners of a path: by the last matching rule of each section."""
+    last = {rule.section: rule for rule in rules if rule.matches(path)}
+    return tuple(dict.fromkeys(owner for rule in last.values() for owner in rule.owners))
 
 
-def read_owners(text: str, place: str = PLACES[0]) -> CodeOwners:
+def read_owners(text: str, place: str = PLACES[0]) -> list[OwnerRule]:
     """Read a file. Sections count only in the place of the forge that has them."""
     rules: list[OwnerRule] = []
     section, usual = "", tuple[str, ...]()
@@ -79,7 +70,7 @@ def read_owners(text: str, place: str = PLACES[0]) -> CodeOwners:
         owners = _owners(words[1:])
         if owners is not None and _is_pattern(words[0]):
             rules.append(OwnerRule(words[0], owners or usual, section))
-    return CodeOwners(rules)
+    return rules
 
 
 def _owners(words: Sequence[str]) -> tuple[str, ...] | None:
@@ -212,14 +203,14 @@ def with_owners(made: Plan, event: Event, project: Project) -> tuple[Plan, str]:
     if found is None:
         return made, ""
     owned = {
-        change.ref: found.of(posixpath.normpath(f"{place.folder}/{source.file}"))
+        change.ref: owners_of(posixpath.normpath(f"{place.folder}/{source.file}"), found)
         for change in made.changes
         if (source := change.source) is not None
     }
     return made.with_section(ChangeOwners(owned, project.settings.mention_owners)), ""
 
 
-def _found(tips: Sequence[str], commits: Commits) -> CodeOwners | None:
+def _found(tips: Sequence[str], commits: Commits) -> list[OwnerRule] | None:
     """Read the first owners file of the first known commit; None without one. Raises Unreadable."""
     known = next((tip for tip in tips if commits.has(tip)), "")
     if not known:

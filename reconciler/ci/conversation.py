@@ -15,19 +15,10 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
+from reconciler.ci import comment as comments
 from reconciler.ci.checkout import ProjectLocation, place_of, refuse_links
-from reconciler.ci.comment import (
-    Origin,
-    applied_comment,
-    changed_since_review,
-    changes_in,
-    failed_comment,
-    line_in,
-    plan_comment,
-    refused_comment,
-)
 from reconciler.ci.forge.event import Event
-from reconciler.ci.forge.forge_client import Address, Client, ForgeError
+from reconciler.ci.forge.forge_client import Client, ForgeError
 from reconciler.ci.forge.pull_requests import Comment, Marker, Repository, Standing, put, standing
 from reconciler.ci.result import CommentResult, Failure, JobResult, applied_result, has_work
 from reconciler.ci.runner import Inputs, Runner
@@ -89,9 +80,9 @@ class Review:
         if self.comment is None or not self.comment.marker.digest:
             raise PlanNotFound(self.missing)
         reviewed = self.comment.marker.digest
-        known = changes_in(self.comment.comment.body)
+        known = comments.changes_in(self.comment.comment.body)
         if made.digest != reviewed and known is not None:
-            named = changed_since_review(known, made)
+            named = comments.changed_since_review(known, made)
             named += unlisted(made, listed_of(made.guarded, self.comment.marker.guards))
             headline = (
                 f"the plan is no longer the reviewed one: expected {reviewed}, is {made.digest}"
@@ -114,9 +105,9 @@ class Conversation:
     missing: str = ""
 
     @property
-    def origin(self) -> Origin:
+    def origin(self) -> comments.Origin:
         """Return where a comment comes from, for its last line."""
-        return Origin(self.event.run_url, self.inputs.artifact)
+        return comments.Origin(self.event.run_url, self.inputs.artifact)
 
     @cached_property
     def pull_request(self) -> int | None:
@@ -245,12 +236,14 @@ class Conversation:
             # Without the digest of the plan before.
             assert failure is not None  # noqa: S101 - else there is a plan
             marker, why = self._marker(environment, "failed"), (failure.words, failure.errors)
-            return self._put(failed_comment(marker, *why, self.origin, result.notes))
+            return self._put(comments.failed_comment(marker, *why, self.origin, result.notes))
         state: CommentState = "planned" if has_work(plan) else "no-changes"
         marker = self._marker(environment, "offline" if result.is_offline else state)
         if not result.is_offline:
             marker = replace(marker, digest=plan.digest, guards=listing_of(plan.guarded))
-        body = plan_comment(plan, marker, self.origin, result.notes, offline=result.compared.note)
+        body = comments.plan_comment(
+            plan, marker, self.origin, result.notes, offline=result.compared.note
+        )
         mode = self.inputs.comment
         quiet = mode == "on-error" or (mode == "changes" and not has_work(plan))
         return self._put(body, only_update=quiet)
@@ -260,20 +253,20 @@ class Conversation:
         if reviewed is None:
             return None
         marker = self._after(reviewed, "applying")
-        return self._edit(reviewed, plan_comment(plan, marker, self.origin, APPLYING))
+        return self._edit(reviewed, comments.plan_comment(plan, marker, self.origin, APPLYING))
 
     def show_applied(self, result: JobResult) -> CommentResult:
         """Write the result of the reviewed plan to the comment, or why nothing was written."""
         reviewed = result.review
         if reviewed is None:
             return None
-        line = line_in(reviewed.comment.body)
+        line = comments.line_in(reviewed.comment.body)
         marker = self._after(reviewed, result.state)
         if result.applied is None or result.plan is None:
-            body = refused_comment(result.plan, marker, result.errors, self.origin, line)
+            body = comments.refused_comment(result.plan, marker, result.errors, self.origin, line)
         else:
             became = applied_result(result, result.plan, result.applied)
-            body = applied_comment(became, marker, self.origin, line)
+            body = comments.applied_comment(became, marker, self.origin, line)
         return self._edit(reviewed, body)
 
     def show_report(self, result: JobResult) -> CommentResult:
@@ -354,7 +347,7 @@ def conversation(
     if talk.missing:
         yield talk
         return
-    with Client(Address(api, graphql, inputs.token)) as client:
+    with Client(api, graphql, inputs.token) as client:
         yield replace(talk, repository=Repository(client, event.repository))
 
 

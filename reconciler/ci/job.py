@@ -16,21 +16,12 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from reconciler.applying.applied import Applied
+from reconciler.ci import job_session
 from reconciler.ci.change_owners import with_owners
 from reconciler.ci.checkout import refuse_links
 from reconciler.ci.commits import of_the_change, touched_lines
 from reconciler.ci.conversation import Conversation, Review
 from reconciler.ci.forge.event import Event
-from reconciler.ci.job_session import (
-    Admitted,
-    admit,
-    beside_base,
-    check_and_judge,
-    check_manifests,
-    has_own_emulator,
-    opened,
-    opened_without_key,
-)
 from reconciler.ci.propose import propose
 from reconciler.ci.result import (
     CommentResult,
@@ -164,7 +155,7 @@ class Job:
         inputs = self.talk.inputs
         match inputs.command:
             case "validate":
-                self._check_valid(check_manifests(self.options, in_all=True))
+                self._check_valid(job_session.check_manifests(self.options, in_all=True))
             case "plan":
                 self._plan()
             case "apply":
@@ -197,7 +188,7 @@ class Job:
         to it; "" for nothing.
         """
         talk = self.talk
-        checked, use = check_and_judge(talk.event, talk.inputs, self.options, secrets)
+        checked, use = job_session.check_and_judge(talk.event, talk.inputs, self.options, secrets)
         self._check_valid(checked)
         if refused and isinstance(use, OverBase):
             raise GuardRefused(
@@ -206,16 +197,18 @@ class Job:
             )
         return use
 
-    def _admitted(self, use: ProjectTrust) -> Admitted:
+    def _admitted(self, use: ProjectTrust) -> job_session.Admitted:
         """Decide which environment the key may be used for. Raises GuardRefused."""
-        admitted = admit(use, self.talk.event, self.talk.inputs, self.options)
+        admitted = job_session.admit(use, self.talk.event, self.talk.inputs, self.options)
         self.result.postponed = use.postponed if isinstance(use, OverBase) else ()
         return admitted
 
     def _opened(
         self, use: ProjectTrust, *, may_lack: bool = False
     ) -> AbstractContextManager[Session]:
-        return opened(self._admitted(use), self.options, self.talk.event, may_lack=may_lack)
+        return job_session.opened(
+            self._admitted(use), self.options, self.talk.event, may_lack=may_lack
+        )
 
     def _plan(self) -> None:
         """Plan, show the plan, and write it to its file. Raises InvalidInput where it cannot be."""
@@ -241,11 +234,11 @@ class Job:
         result = self.result
         has_key = not self.talk.event.has_no_secrets or self.has_key
         use = self._judged(os.environ if has_key else None)
-        if has_key or has_own_emulator(use, self.options):
+        if has_key or job_session.has_own_emulator(use, self.options):
             return self._made_live(use)
         own = result.checked.project
         assert own is not None  # noqa: S101 - else it is not valid
-        with opened_without_key(use, own, self.options) as (offline, compared):
+        with job_session.opened_without_key(use, own, self.options) as (offline, compared):
             made = self._owned(offline.plan(), offline.session.project)
         result.compared = compared
         return made
@@ -253,12 +246,12 @@ class Job:
     def _made_live(self, use: ProjectTrust) -> Plan:
         """Plan on the service, with the differences between live and the base branch."""
         admitted = self._admitted(use)
-        with opened(admitted, self.options, self.talk.event) as session:
+        with job_session.opened(admitted, self.options, self.talk.event) as session:
             wanted = wanted_by(session.environment)
             made = asyncio.run(plan_now(session, session.journal().history, wanted))
             made = self._owned(made, session.project)
             refusals = refusals_of(made, session, self.talk.event)
-        made = beside_base(made, admitted, self.options)
+        made = job_session.beside_base(made, admitted, self.options)
         self.result.refusals = refusals
         return made
 

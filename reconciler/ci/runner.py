@@ -17,15 +17,7 @@ from reconciler.cli.console import redacted
 from reconciler.errors import InvalidInput, OutputLost, UsageError
 from reconciler.journal.store import LockTimeout
 from reconciler.model.guard_levels import FLAGS
-from reconciler.operations.added_by_features import (
-    ADDED_OPTIONS,
-    BEFORE_LOCK,
-    PROPOSALS,
-    REASONS,
-    STEP_INPUTS,
-    STEPS,
-    excluding,
-)
+from reconciler.operations import added_by_features as added
 from reconciler.planning.guards.consent import OverrideReasons, read_overridden
 from reconciler.project import BASE_URL, Shard, read_shard
 from reconciler.report.markdown import ANNOTATIONS_OF_A_LEVEL, LARGEST_OUTPUTS, SUMMARY_BYTES
@@ -40,7 +32,7 @@ FLAG = ("false", "true")
 NO_FLAG = ("true", "false")
 
 INPUTS: dict[str, tuple[str, ...]] = {
-    "command": ("plan", "apply", "validate", "drift", *STEPS),
+    "command": ("plan", "apply", "validate", "drift", *added.STEPS),
     "path": (".",),
     "environment": ("",),
     "shard": ("",),
@@ -58,11 +50,11 @@ INPUTS: dict[str, tuple[str, ...]] = {
     "new-journal": ("false",),
     "override-guard": ("",),
     "on-refusal": ("error", "warn"),
-    **dict.fromkeys(ADDED_OPTIONS, ("",)),
+    **dict.fromkeys(added.ADDED_OPTIONS, ("",)),
     "fail-on-changes": FLAG,
     "remember": FLAG,
-    **dict.fromkeys(PROPOSALS, ("never", "pull-request")),
-    **dict.fromkeys(STEP_INPUTS, ("",)),
+    **dict.fromkeys(added.PROPOSALS, ("never", "pull-request")),
+    **dict.fromkeys(added.STEP_INPUTS, ("",)),
     "allow-untrusted-manifests": FLAG,
     "version": ("",),
     "token": ("",),
@@ -152,9 +144,9 @@ def read_inputs(
         raise UsageError(f"`version`: this is {__version__}; use the action at another tag")
     if not _PLAN_NAME.fullmatch(given["environment"] or "default"):
         raise UsageError(f"`environment`: `{given['environment']}` is no name of an environment")
-    of_steps = {name: given[name] for name in STEP_INPUTS}
+    of_steps = {name: given[name] for name in added.STEP_INPUTS}
     for name in filter(of_steps.get, of_steps):
-        STEP_INPUTS.load(name)(of_steps[name])
+        added.STEP_INPUTS.load(name)(of_steps[name])
     with _named("shard"):
         shard = read_shard(given["shard"]) if given["shard"] else None
     sarif = given["sarif-file"]
@@ -168,7 +160,7 @@ def read_inputs(
         overridden=_overridden(given["override-guard"]),
         refusal_fails=given["on-refusal"] == "error",
         waits=_waits(given),
-        proposals=tuple(name for name in PROPOSALS if given[name] == "pull-request"),
+        proposals=tuple(name for name in added.PROPOSALS if given[name] == "pull-request"),
         of_steps=of_steps,
         allow_untrusted=given["allow-untrusted-manifests"] == "true",
         plan_file=Path(),
@@ -233,11 +225,11 @@ def _overridden(lines: str) -> OverrideReasons:
 def _waits(given: Mapping[str, str]) -> dict[str, LockTimeout]:
     """Return how long an apply waits before its lock, by the inputs that say so."""
     waits: dict[str, LockTimeout] = {}
-    for name in filter(given.get, BEFORE_LOCK):
+    for name in filter(given.get, added.BEFORE_LOCK):
         with _named(name):
             waits[name] = LockTimeout.of(given[name])
     waited = [name for name, patience in waits.items() if patience.seconds]
-    if pair := excluding([*(name for name in REASONS if given[name].strip()), *waited]):
+    if pair := added.excluding([*(name for name in added.REASONS if given[name].strip()), *waited]):
         raise UsageError(f"`{pair[0]}` and `{pair[1]}` exclude each other")
     return waits
 

@@ -38,14 +38,8 @@ from reconciler.project import (
     in_shard,
     journal_setting,
 )
+from reconciler.report import unplanned
 from reconciler.report.complaints.text import complaints_summary
-from reconciler.report.unplanned import (
-    describe_unheeded,
-    misplaced_plan,
-    no_manifests,
-    none_for,
-    none_selected,
-)
 from reconciler.runtime.cache import NO_CACHE, VARIABLE, Cache, open_cache
 from reconciler.runtime.keys import keys_in
 from reconciler.runtime.progress import Waits
@@ -82,11 +76,11 @@ def open_workspace(options: Options, project: Project, scope: Scope) -> Workspac
         options.reporter.complain(shown)
     if workspace.errors:
         for plan in filter(is_plan_file, options.paths):
-            options.reporter.say(misplaced_plan(str(plan)))
+            options.reporter.say(unplanned.misplaced_plan(str(plan)))
         raise InvalidInput(counts_of(workspace))
     options.selection.check_named(workspace.known)
     advice = advice_on_nothing(options, project, workspace, scope.environment)
-    for remark in filter(None, (advice, describe_unheeded(workspace.unheeded))):
+    for remark in filter(None, (advice, unplanned.describe_unheeded(workspace.unheeded))):
         if not options.quiet:
             options.reporter.say(remark)
     return workspace
@@ -105,13 +99,13 @@ def advice_on_nothing(
     if workspace.manifests or workspace.errors:
         return ""
     if workspace.left_out:
-        return none_selected(len(workspace.left_out))
+        return unplanned.none_selected(len(workspace.left_out))
     if workspace.elsewhere:
         names = sorted(project.settings.environments)
-        return none_for(environment, len(workspace.elsewhere), names)
+        return unplanned.none_for(environment, len(workspace.elsewhere), names)
     is_finding = any(complaint.suggestion for complaint in workspace.complaints)
     where = [str(path) for path in manifest_paths(options, project)]
-    return no_manifests(where, is_finding=is_finding)
+    return unplanned.no_manifests(where, is_finding=is_finding)
 
 
 def read_workspace(options: Options, project: Project, scope: Scope) -> Workspace:

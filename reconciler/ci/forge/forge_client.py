@@ -51,20 +51,13 @@ class ForgeError(Unavailable):
         return self.status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOUND)
 
 
-@dataclass(frozen=True, slots=True)
-class Address:
-    """Address of the forge, and our token; `api` and `graphql` are whole URLs."""
+@dataclass(slots=True)
+class Client:
+    """An open connection to the forge; use it with `with`. `api` and `graphql` are whole URLs."""
 
     api: str
     graphql: str
     token: str = field(repr=False)
-
-
-@dataclass(slots=True)
-class Client:
-    """An open connection to the forge; use it with `with`."""
-
-    address: Address
     transport: httpx.BaseTransport | None = None
     sleep: Callable[[float], None] = time.sleep
     clock: Callable[[], float] = time.monotonic
@@ -73,13 +66,13 @@ class Client:
     def __enter__(self) -> Self:
         """Prepare the connection: nothing is sent yet."""
         headers = {
-            "Authorization": f"Bearer {self.address.token}",
+            "Authorization": f"Bearer {self.token}",
             "Accept": "application/vnd.github+json",
             "X-GitHub-Api-Version": "2022-11-28",
             "User-Agent": f"reconciler/{__version__}",
         }
         # Loading all certificates takes a while, and a plain connection needs none.
-        plain = self.address.api.startswith("http:") and self.address.graphql.startswith("http:")
+        plain = self.api.startswith("http:") and self.graphql.startswith("http:")
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if plain else httpx.create_ssl_context()
         self._client = httpx.Client(
             headers=headers,
@@ -97,7 +90,7 @@ class Client:
             return {}
         return {
             f"all://{f'[{host}]' if ':' in host else host}": httpx.HTTPTransport(verify=context)
-            for host in {httpx.URL(url).host for url in (self.address.api, self.address.graphql)}
+            for host in {httpx.URL(url).host for url in (self.api, self.graphql)}
             if is_loopback(host)
         }
 
@@ -109,22 +102,22 @@ class Client:
 
     def get(self, path: str, **parameters: str | int) -> Any:
         """Read a document. Raises ForgeError."""
-        return self._send("GET", self.address.api + path, parameters=parameters)
+        return self._send("GET", self.api + path, parameters=parameters)
 
     def create(self, path: str, body: Mapping[str, Any]) -> Any:
         """Create an object, without a retry after a lost answer. Raises ForgeError."""
-        return self._send("POST", self.address.api + path, body, repeatable=False)
+        return self._send("POST", self.api + path, body, repeatable=False)
 
     def edit(self, path: str, body: Mapping[str, Any]) -> Any:
         """Replace an object, which may be repeated. Raises ForgeError."""
-        return self._send("PATCH", self.address.api + path, body)
+        return self._send("PATCH", self.api + path, body)
 
     def ask(self, query: str, **variables: str) -> Any:
         """Send a GraphQL query that may be repeated, and return its data.
 
         Raises ForgeError, also for errors that come with status 200.
         """
-        reply = self._send("POST", self.address.graphql, {"query": query, "variables": variables})
+        reply = self._send("POST", self.graphql, {"query": query, "variables": variables})
         if not isinstance(reply, dict) or reply.get("errors") or not reply.get("data"):
             raise ForgeError(f"the forge refused a query: {_message(reply)}", HTTPStatus.FORBIDDEN)
         return reply["data"]
