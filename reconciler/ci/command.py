@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping, MutableMapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -144,7 +144,7 @@ def ci(
     key = key_of_job(environ)
     redact_with(Redaction((*keys_in(environ).values(), inputs.token)))
     with (
-        _with(os.environ, _instead(inputs, key)),
+        _variables_of(inputs, key),
         conversation(inputs, read_event(environ), runner, environ) as talk,
     ):
         with runner.log(), waiting(quiet=False) as waits, _own_folder() as cache_folder:
@@ -209,25 +209,20 @@ def _runner(environ: Mapping[str, str]) -> Runner:
 
 
 @contextmanager
-def _with(environ: MutableMapping[str, str], instead: Mapping[str, str]) -> Iterator[None]:
-    """Set the variables of the commands from the inputs, until the end of the block."""
-    before = {name: environ.get(name) for name in instead}
-    environ.update(instead)
+def _variables_of(inputs: Inputs, key: str) -> Iterator[None]:
+    """Set the variables of the commands until the end of the block; `validate` needs none."""
+    given = {**with_key(key), BASE_URL: inputs.base_url}
+    if inputs.command == "validate":
+        given = dict.fromkeys(given, "")
+    before = {name: os.environ.get(name) for name in given}
+    os.environ.update(given)
     try:
         yield
     finally:
         for name, previous in before.items():
-            del environ[name]
+            del os.environ[name]
             if previous is not None:
-                environ[name] = previous
-
-
-def _instead(inputs: Inputs, key: str) -> dict[str, str]:
-    """Return the variables of the commands; `validate` needs none of them."""
-    given = {**with_key(key), BASE_URL: inputs.base_url}
-    if inputs.command == "validate":
-        return dict.fromkeys(given, "")
-    return given
+                os.environ[name] = previous
 
 
 def _carry_out(job: Job) -> None:

@@ -463,11 +463,12 @@ def served(
         profile_of,
     )
     from reconciler.journal.file_store import begin_folder  # noqa: PLC0415 - not for validate
+    from reconciler.kinds import BY_NAME  # noqa: PLC0415 - loaded already
 
     alert_ids = [
         str(manifest.remote_id)
         for manifest in manifests
-        if isinstance(manifest.remote_id, str) and not _creatable(manifest.ref.kind)
+        if isinstance(manifest.remote_id, str) and BY_NAME[manifest.ref.kind].id_form.required
     ]
     try:
         begin_folder(target.data.parent)
@@ -494,9 +495,3 @@ def _reported_otherwise(environment: Environment) -> dict[str, Json]:
     if environment.api.policy_names == "anyCase":
         profile["policyNames"] = "any_case"
     return profile
-
-
-def _creatable(kind: str) -> bool:
-    from reconciler.kinds import BY_NAME  # noqa: PLC0415 - loaded already
-
-    return not BY_NAME[kind].id_form.required
