@@ -149,10 +149,5 @@ def apply(*, options: Options, form: str, consent: Consent, patience: LockTimeou
     if (reviewed := consent.reviewed) is not None:
         session = replace(session, review=UnderReview(listed=lambda _: listed_in(reviewed)))
     wait_before_lock(session, consent.waits)
-    made, applied = plan_and_apply(
-        session,
-        lambda _: consent,
-        "apply",
-        patience=patience,
-    )
+    made, applied = plan_and_apply(session, lambda _: consent, "apply", patience=patience)
     return report_applied(applied, made, form, verbose=options.verbose)

@@ -99,12 +99,7 @@ def rollback(  # noqa: PLR0913 - one parameter a flag
     check_asked(consent)
     session = replace(open_target(options), prepare=prepare)
     wait_before_lock(session, consent.waits)
-    made, applied = plan_and_apply(
-        session,
-        lambda _: consent,
-        "rollback",
-        patience=patience,
-    )
+    made, applied = plan_and_apply(session, lambda _: consent, "rollback", patience=patience)
     try:
         line = _line_of(run, refs, live=live)
         return report_applied(applied, made, form, verbose=options.verbose, command=line)
