@@ -26,30 +26,44 @@ ReconcilerError                1
 from __future__ import annotations
 
 from enum import IntEnum
-from typing import ClassVar
+from typing import ClassVar, Self
 
 
 class ExitCode(IntEnum):
-    """Exit codes of commands. `EXIT_CODES` describes them, docs/exit-codes.md explains them."""
+    """Exit codes of commands, with their `words`. docs/exit-codes.md explains them."""
 
-    DONE = 0
-    INTERNAL = 1
-    DIFFERENT = 2
-    PARTIAL = 3
-    INVALID = 4
-    LOCKED = 5
-    STALE = 6
-    IN_DOUBT = 7
-    JOURNAL = 8
-    UNAVAILABLE = 9
-    NOT_AUTHORISED = 10
-    GUARDED = 11
-    USAGE = 64
-    OUTPUT_LOST = 74
-    HUNG_UP = 129
-    INTERRUPTED = 130
-    PIPE_CLOSED = 141
-    TERMINATED = 143
+    words: str
+
+    def __new__(cls, code: int, words: str) -> Self:
+        """Return a code with its words."""
+        made = int.__new__(cls, code)
+        made._value_, made.words = code, words
+        return made
+
+    DONE = 0, "done, or nothing to do"
+    INTERNAL = 1, "internal error"
+    DIFFERENT = (
+        2,
+        (
+            "changes (`plan --exit-code`), drift, or other differences or findings that a command "
+            "looks for"
+        ),
+    )
+    PARTIAL = 3, "applied in part"
+    INVALID = 4, "invalid manifest or project file"
+    LOCKED = 5, "locked"
+    STALE = 6, "stale: live or manifests changed since the reviewed plan"
+    IN_DOUBT = 7, "in doubt: an earlier create is unsettled"
+    JOURNAL = 8, "the journal could not be read or written"
+    UNAVAILABLE = 9, "service unavailable or rate limited"
+    NOT_AUTHORISED = 10, "not authorised"
+    GUARDED = 11, "refused by a guard"
+    USAGE = 64, "usage"
+    OUTPUT_LOST = 74, "stdout could not be written"
+    HUNG_UP = 129, "stopped by SIGHUP"
+    INTERRUPTED = 130, "stopped by SIGINT"
+    PIPE_CLOSED = 141, "stdout is a pipe that no longer has a reader"
+    TERMINATED = 143, "stopped by SIGTERM"
 
 
 class ReconcilerError(Exception):
@@ -194,30 +208,6 @@ class PipeClosed(OutputLost):
 
     exit_code = ExitCode.PIPE_CLOSED
 
-
-EXIT_CODES: dict[ExitCode, str] = {
-    ExitCode.DONE: "done, or nothing to do",
-    ExitCode.INTERNAL: "internal error",
-    ExitCode.DIFFERENT: (
-        "changes (`plan --exit-code`), drift, or other differences or findings that a command "
-        "looks for"
-    ),
-    ExitCode.PARTIAL: "applied in part",
-    ExitCode.INVALID: "invalid manifest or project file",
-    ExitCode.LOCKED: "locked",
-    ExitCode.STALE: "stale: live or manifests changed since the reviewed plan",
-    ExitCode.IN_DOUBT: "in doubt: an earlier create is unsettled",
-    ExitCode.JOURNAL: "the journal could not be read or written",
-    ExitCode.UNAVAILABLE: "service unavailable or rate limited",
-    ExitCode.NOT_AUTHORISED: "not authorised",
-    ExitCode.GUARDED: "refused by a guard",
-    ExitCode.USAGE: "usage",
-    ExitCode.OUTPUT_LOST: "stdout could not be written",
-    ExitCode.HUNG_UP: "stopped by SIGHUP",
-    ExitCode.INTERRUPTED: "stopped by SIGINT",
-    ExitCode.PIPE_CLOSED: "stdout is a pipe that no longer has a reader",
-    ExitCode.TERMINATED: "stopped by SIGTERM",
-}
 
 SIGNALLED = (ExitCode.HUNG_UP, ExitCode.INTERRUPTED, ExitCode.TERMINATED)
 PRECEDENCE = (

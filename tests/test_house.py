@@ -17,7 +17,7 @@ from house_prose import dialect_in
 from measure_house import PATTERNS, House, floors, public_names, repeated
 
 from reconciler.cli.overview import COMMANDS
-from reconciler.errors import EXIT_CODES
+from reconciler.errors import ExitCode
 from reconciler.kinds import KINDS
 from reconciler.syntax.diagnostic import AUDITED, CODES
 
@@ -411,7 +411,7 @@ def table(page: str) -> dict[str, str]:
 
 def test_exit_codes_are_documented() -> None:
     """docs/exit-codes.md has the exit codes of the command line, and their words."""
-    assert table("exit-codes.md") == {str(code): said for code, said in EXIT_CODES.items()}
+    assert table("exit-codes.md") == {str(code): code.words for code in ExitCode}
 
 
 def given_codes(node: ast.AST) -> Iterator[ast.expr | None]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import posixpath
 import re
 from collections import defaultdict
@@ -11,14 +10,13 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import ClassVar, Final
 
-from reconciler.ci.checkout import FETCH_ALL, ProjectLocation, place_of, tips_of
+from reconciler.ci.checkout import FETCH_ALL, place_of, tips_of
 from reconciler.ci.commits import Commits, Unreadable, is_regular
 from reconciler.ci.forge.event import Event
 from reconciler.model import Change, Plan, Ref
 from reconciler.project import Project
 from reconciler.report.markdown import code
 from reconciler.report.sections import SectionFormats
-from reconciler.syntax.files import PROJECT_FILE
 
 PLACES: Final = (
     ".github/CODEOWNERS",
@@ -50,30 +48,18 @@ class OwnerRule:
         return re.fullmatch(expression(self.pattern), path, re.DOTALL) is not None
 
 
-@dataclass(frozen=True, slots=True)
-class CodeOwners:
-    """Rules of one file."""
-
-    rules: Sequence[OwnerRule]
-
-    def of(self, path: str) -> tuple[str, ...]:
-        """Return the owners of a path: by the last matching rule of each section."""
-        last: dict[str, OwnerRule] = {}
-        for rule in self.rules:
-            if rule.matches(path):
-                last[rule.section] = rule
-        return tuple(dict.fromkeys(owner for rule in last.values() for owner in rule.owners))
+def owners_of(path: str, rules: Sequence[OwnerRule]) -> tuple[str, ...]:
+    """Return the owners of a path: by the last matching rule of each section."""
+    last = {rule.section: rule for rule in rules if rule.matches(path)}
+    return tuple(dict.fromkeys(owner for rule in last.values() for owner in rule.owners))
 
 
-def read_owners(text: str, place: str = PLACES[0]) -> CodeOwners:
+def read_owners(text: str, place: str = PLACES[0]) -> list[OwnerRule]:
     """Read a file. Sections count only in the place of the forge that has them."""
-    return CodeOwners([*_rules(text, with_sections=place == WITH_SECTIONS)])
-
-
-def _rules(text: str, *, with_sections: bool) -> Iterator[OwnerRule]:
+    rules: list[OwnerRule] = []
     section, usual = "", tuple[str, ...]()
     for line in text.splitlines():
-        begun = _SECTION.fullmatch(line.strip()) if with_sections else None
+        begun = _SECTION.fullmatch(line.strip()) if place == WITH_SECTIONS else None
         if begun is not None:
             # Names of sections are compared without their case.
             section, usual = begun[1].strip().casefold(), _owners(begun[2].split()) or ()
@@ -83,7 +69,8 @@ def _rules(text: str, *, with_sections: bool) -> Iterator[OwnerRule]:
             continue
         owners = _owners(words[1:])
         if owners is not None and _is_pattern(words[0]):
-            yield OwnerRule(words[0], owners or usual, section)
+            rules.append(OwnerRule(words[0], owners or usual, section))
+    return rules
 
 
 def _owners(words: Sequence[str]) -> tuple[str, ...] | None:
@@ -204,28 +191,26 @@ def with_owners(made: Plan, event: Event, project: Project) -> tuple[Plan, str]:
     `project` is what may be used of the checkout. Its settings, which are those of the base branch,
     decide whether owners are mentioned.
     """
-    place = place_of(project.file or project.root / PROJECT_FILE, os.environ)
+    place = place_of(project)
     if place is None or not event.name:
         return made, ""
     try:
-        found = _found(_commits_of(event, place), place.commits)
+        # The possible commits of the base, the most certain first.
+        tips = [event.base] if event.is_try else tips_of(event, place)
+        found = _found(tips, place.commits)
     except Unreadable as error:
         return made, f"the owners of the manifests are unknown ({error}): {FETCH_ALL}"
     if found is None:
         return made, ""
-    owned = owners_by_ref(made.changes, found, place)
-    mentioned = project.settings.mention_owners
-    return made.with_section(ChangeOwners(owned, mentioned)), ""
+    owned = {
+        change.ref: owners_of(posixpath.normpath(f"{place.folder}/{source.file}"), found)
+        for change in made.changes
+        if (source := change.source) is not None
+    }
+    return made.with_section(ChangeOwners(owned, project.settings.mention_owners)), ""
 
 
-def _commits_of(event: Event, place: ProjectLocation) -> list[str]:
-    """Return the possible commits of the base, the most certain first."""
-    if event.is_try:
-        return [event.base] if event.base else []
-    return tips_of(event, place)
-
-
-def _found(tips: Sequence[str], commits: Commits) -> CodeOwners | None:
+def _found(tips: Sequence[str], commits: Commits) -> list[OwnerRule] | None:
     """Read the first owners file of the first known commit; None without one. Raises Unreadable."""
     known = next((tip for tip in tips if commits.has(tip)), "")
     if not known:
@@ -237,14 +222,3 @@ def _found(tips: Sequence[str], commits: Commits) -> CodeOwners | None:
             text = content.decode("utf-8", "replace") if len(content) <= LARGEST else ""
             return read_owners(text, path)
     return None
-
-
-def owners_by_ref(
-    changes: Sequence[Change], owners: CodeOwners, place: ProjectLocation
-) -> Mapping[Ref, tuple[str, ...]]:
-    """Return the owners of each resource of a plan, by its manifest file."""
-    return {
-        change.ref: owners.of(posixpath.normpath(f"{place.folder}/{source.file}"))
-        for change in changes
-        if (source := change.source) is not None
-    }

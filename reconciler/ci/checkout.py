@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from io import BytesIO
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
-from typing import assert_never
 from urllib.parse import urlsplit
 
 from reconciler.ci.commits import (
@@ -32,11 +31,12 @@ from reconciler.ci.trust import (
     ProjectTrust,
     Settings,
     UnavailableProject,
+    journal_file,
     may_use,
 )
 from reconciler.errors import InvalidInput
 from reconciler.project import Project, Shard, in_shard
-from reconciler.project.settings import InFile, InGit, InObjects, parse_journal_place
+from reconciler.project.settings import parse_journal_place
 from reconciler.syntax.files import LARGEST_FILE, PROJECT_FILE
 from reconciler.workspace.project_file import load_project
 
@@ -60,16 +60,20 @@ class ProjectLocation:
         return self.path.parent
 
 
-def place_of(file: Path, environ: Mapping[str, str]) -> ProjectLocation | None:
+def place_of(project: Project) -> ProjectLocation | None:
     """Return the location of a project file, None outside of any repository.
 
     The repository of a job is the outermost repository in its workspace: a change can add others
     inside it. Raises InvalidInput where a link leads to the file: on the base branch the same path
     may lead elsewhere.
     """
+    file = project.file or project.root / PROJECT_FILE
     refuse_links(file)
     whole = _whole(file)
-    tops = _repositories(whole.parent, environ)
+    workspace = _workspace_of(whole.parent)
+    around = repositories_around(whole.parent)
+    # Repositories above the workspace of the runner are not the job's.
+    tops = [top for top in around if workspace is None or top.is_relative_to(workspace)]
     if not tops:
         return None
     nearest, top = tops[0], tops[-1]
@@ -81,7 +85,7 @@ def place_of(file: Path, environ: Mapping[str, str]) -> ProjectLocation | None:
     elif is_link(top / ".git") or not (top / ".git").is_dir():
         nested = "the checkout is a linked work tree"
     return ProjectLocation(
-        commits=Commits(top=top, environ=environ),
+        commits=Commits(top=top, environ=os.environ),
         path=PurePosixPath(whole.relative_to(top).as_posix()),
         nested=nested,
     )
@@ -92,7 +96,7 @@ def refuse_links(path: Path) -> None:
     whole = _whole(path)
     # A repository that a link leads to is not the job's.
     tops = [repository for repository in repositories_around(whole) if not is_link(repository)]
-    top = _workspace_of(whole, os.environ) or (tops[-1] if tops else Path.cwd())
+    top = _workspace_of(whole) or (tops[-1] if tops else Path.cwd())
     if not whole.is_relative_to(top):
         return
     for parent in (whole, *whole.parents):
@@ -109,16 +113,9 @@ def _whole(path: Path) -> Path:
     return Path(os.path.abspath(path))  # noqa: PTH100 - resolve() would follow links
 
 
-def _repositories(folder: Path, environ: Mapping[str, str]) -> list[Path]:
-    """Return the repositories around a folder, without those above the workspace of the runner."""
-    workspace = _workspace_of(folder, environ)
-    around = repositories_around(folder)
-    return [top for top in around if workspace is None or top.is_relative_to(workspace)]
-
-
-def _workspace_of(path: Path, environ: Mapping[str, str]) -> Path | None:
+def _workspace_of(path: Path) -> Path | None:
     """Return the job's workspace that a path is in, as the path spells it; None if in none."""
-    workspace = environ.get("GITHUB_WORKSPACE", "")
+    workspace = os.environ.get("GITHUB_WORKSPACE", "")
     for place in (workspace, os.path.realpath(workspace)) if workspace else ():
         if path.is_relative_to(place):
             return Path(place)
@@ -133,63 +130,33 @@ def use_of(event: Event, inputs: Inputs, project: Project, read: Sequence[Path])
     settings = Settings(
         own=project,
         base=UnavailableProject(why="the base branch is unknown"),
-        base_url=inputs.base_url,
         allow_untrusted=inputs.allow_untrusted,
     )
-    if not event.name:
-        return may_use(event, Checkout(), settings)
-    file = project.file or project.root / PROJECT_FILE
-    place = place_of(file, os.environ)
+    place = place_of(project) if event.name else None
     if place is None:
         return may_use(event, Checkout(), settings)
     tips = tips_of(event, place)
     files = [*read, *([project.file] if project.file is not None else [])]
     checkout = examine(event, place, tips, files, _written(project, place, inputs.shard))
-    default = _newest(tips, place)
-    trusted = tuple(default.settings.trusted_branches) if isinstance(default, BaseProject) else ()
-    return may_use(
-        event,
-        checkout,
-        Settings(
-            own=project,
-            base=default,
-            base_commit=_base_commit(event, place, trusted),
-            trusted_branches=trusted,
-            base_url=inputs.base_url,
-            allow_untrusted=inputs.allow_untrusted,
-        ),
-    )
+    # The project file of the newest known commit of the default branch decides.
+    base = base_file_at(next(filter(place.commits.has, tips), ""), place)
+    trusted = tuple(base.settings.trusted_branches) if isinstance(base, BaseProject) else ()
+    is_known = event.is_on_default or event.named_branch in trusted
+    known = event.named_commit if is_known and place.commits.has(event.named_commit) else ""
+    settings = replace(settings, base=base, base_commit=known, trusted_branches=trusted)
+    return may_use(event, checkout, settings)
 
 
 def _written(project: Project, place: ProjectLocation, shard: Shard | None) -> Iterator[Path]:
     """Yield the files that runs write below the project's folder."""
     folder = place.commits.top / place.folder
     for name, environment in project.settings.environments.items():
-        journal = parse_journal_place(
-            in_shard(environment, shard).journal or f".reconciler/{name}.journal.jsonl"
-        )
-        match journal:
-            case InFile(path=path):
-                yield folder / path
-                yield folder / f"{path}.lock"
-            case InGit() | InObjects():
-                pass
-            case other:
-                assert_never(other)
+        setting = in_shard(environment, shard).journal or f".reconciler/{name}.journal.jsonl"
+        if journal := journal_file(parse_journal_place(setting)):
+            yield folder / journal
+            yield folder / f"{journal}.lock"
         if environment.emulator is not None:
             yield folder / environment.emulator.data
-
-
-def _newest(tips: Sequence[str], place: ProjectLocation) -> BaseFile:
-    """Read the project file of the newest known commit of the default branch."""
-    known = [tip for tip in tips if place.commits.has(tip)]
-    return base_file_at(known[0] if known else "", place)
-
-
-def _base_commit(event: Event, place: ProjectLocation, trusted_branches: Sequence[str]) -> str:
-    """Return the commit that a change is compared with, "" for the default branch's newest."""
-    is_known = event.is_on_default or event.named_branch in trusted_branches
-    return event.named_commit if is_known and place.commits.has(event.named_commit) else ""
 
 
 def examine(
@@ -329,17 +296,15 @@ def _is_same(path: Path, entry: TreeEntry | None) -> bool:
         if is_link(path):
             target = os.fsencode(os.readlink(path))  # noqa: PTH115 - bytes, as git has them
             return entry.mode == LINK and _is_blob(target, entry)
-        return path.is_file() and _has_content(path, entry)
+        if not path.is_file():
+            return False
+        with path.open("rb") as stream:
+            size = os.fstat(stream.fileno()).st_size
+            if name_of(b"blob", stream, size, entry.name) == entry.name:
+                return True
+        return size <= LARGEST_FILE and _is_blob(path.read_bytes().replace(b"\r\n", b"\n"), entry)
     except OSError:
         return False
-
-
-def _has_content(path: Path, entry: TreeEntry) -> bool:
-    with path.open("rb") as stream:
-        size = os.fstat(stream.fileno()).st_size
-        if name_of(b"blob", stream, size, entry.name) == entry.name:
-            return True
-    return size <= LARGEST_FILE and _is_blob(path.read_bytes().replace(b"\r\n", b"\n"), entry)
 
 
 def _is_blob(content: bytes, entry: TreeEntry) -> bool:
@@ -354,7 +319,7 @@ def _inside(path: Path, top: Path) -> PurePosixPath | None:
 
 
 def _named(path: Path, top: Path) -> str:
-    whole = Path(os.path.abspath(path))  # noqa: PTH100 - resolve() would follow links
+    whole = _whole(path)
     return str(whole.relative_to(top)) if whole.is_relative_to(top) else str(whole)
 
 

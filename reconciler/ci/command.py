@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping, MutableMapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -17,20 +17,18 @@ from typing import TypeVar
 import click
 
 from reconciler.api.secret import Redaction
-from reconciler.ci.conversation import conversation
+from reconciler.ci.conversation import PlanNotFound, conversation
 from reconciler.ci.forge.event import read_event
 from reconciler.ci.job import Job
 from reconciler.ci.job_session import options_of, refuse_linked_inputs
-from reconciler.ci.result import JobResult
+from reconciler.ci.result import Failure, JobResult
 from reconciler.ci.runner import Inputs, Runner, read_inputs
-from reconciler.ci.steps import ended_by, with_found
-from reconciler.cli.consent_options import parameter_of
+from reconciler.cli.apply import parameter_of
 from reconciler.cli.console import data, redact_with
 from reconciler.cli.lock_wait import waiting
 from reconciler.cli.root import first_of, report_error
-from reconciler.errors import ExitCode, InvalidInput, UsageError
-from reconciler.operations.added_options import ADDED_OPTIONS, BEFORE_LOCK
-from reconciler.operations.job_steps import STEPS
+from reconciler.errors import SIGNALLED, ExitCode, InvalidInput, UsageError
+from reconciler.operations.added_by_features import ADDED_OPTIONS, BEFORE_LOCK, STEPS
 from reconciler.operations.open_project import Options, open_project
 from reconciler.project import BASE_URL, MOST_SHARDS, SHARD, Environment, choose_environment
 from reconciler.report.matrix import matrix_json
@@ -146,16 +144,17 @@ def ci(
     key = key_of_job(environ)
     redact_with(Redaction((*keys_in(environ).values(), inputs.token)))
     with (
-        _with(os.environ, _instead(inputs, key)),
+        _variables_of(inputs, key),
         conversation(inputs, read_event(environ), runner, environ) as talk,
     ):
         with runner.log(), waiting(quiet=False) as waits, _own_folder() as cache_folder:
             options = options_of(inputs, waits, cache_folder)
-            job = Job(talk=talk, options=options, has_key=bool(key.strip()))
+            result = JobResult(command=inputs.command)
+            job = Job(talk=talk, options=options, has_key=bool(key.strip()), result=result)
             # Where another command advises an apply, a person runs it.
             with in_job() if inputs.command in ("plan", "apply") else nullcontext():
-                result = _carried_out(job)
-        result = job.tell(result)
+                _carry_out(job)
+        job.tell()
     if result.code == ExitCode.DIFFERENT:
         return ExitCode.DIFFERENT if inputs.fail_on_changes else ExitCode.DONE
     return result.code
@@ -201,46 +200,48 @@ def _flags(command: str | None, added: Mapping[str, str]) -> dict[str, str]:
 def _runner(environ: Mapping[str, str]) -> Runner:
     output = environ.get("GITHUB_OUTPUT", "")
     summary = environ.get("GITHUB_STEP_SUMMARY", "")
-    is_forge = environ.get("GITHUB_ACTIONS", "") == "true" or bool(output)
     return Runner(
         stream=sys.stdout,
-        is_forge=is_forge,
+        is_forge=environ.get("GITHUB_ACTIONS", "") == "true" or bool(output),
         output=Path(output) if output else None,
         summary=Path(summary) if summary else None,
     )
 
 
 @contextmanager
-def _with(environ: MutableMapping[str, str], instead: Mapping[str, str]) -> Iterator[None]:
-    """Set the variables of the commands from the inputs, until the end of the block."""
-    before = {name: environ.get(name) for name in instead}
-    environ.update(instead)
+def _variables_of(inputs: Inputs, key: str) -> Iterator[None]:
+    """Set the variables of the commands until the end of the block; `validate` needs none."""
+    given = {**with_key(key), BASE_URL: inputs.base_url}
+    if inputs.command == "validate":
+        given = dict.fromkeys(given, "")
+    before = {name: os.environ.get(name) for name in given}
+    os.environ.update(given)
     try:
         yield
     finally:
         for name, previous in before.items():
-            del environ[name]
+            del os.environ[name]
             if previous is not None:
-                environ[name] = previous
+                os.environ[name] = previous
 
 
-def _instead(inputs: Inputs, key: str) -> dict[str, str]:
-    """Return the variables of the commands; `validate` needs none of them."""
-    given = {**with_key(key), BASE_URL: inputs.base_url}
-    if inputs.command == "validate":
-        return dict.fromkeys(given, "")
-    return given
-
-
-def _carried_out(job: Job) -> JobResult:
-    """Run the command, and return the results of its steps; only SystemExit is raised."""
-    result = JobResult(command=job.talk.inputs.command)
+def _carry_out(job: Job) -> None:
+    """Run the command; its result has what ended it early, and only SystemExit is raised."""
     try:
-        for found in job.steps():
-            result = with_found(result, found)
+        job.run()
     except SystemExit:
         raise
     except BaseException as raised:  # noqa: BLE001 - as in root.py: a job reports every error
         error = first_of(raised)
-        return ended_by(result, error, report_error(error))
-    return result
+        job.result.failure = failure_by(error, report_error(error), job.result.complaint_lines)
+
+
+def failure_by(error: BaseException, code: int, complaint_lines: list[str]) -> Failure:
+    """Return the failure of a run that ended early, for a reason that the log has already."""
+    lines = str(error).splitlines() or [type(error).__name__]
+    if code in SIGNALLED:
+        lines = ["stopped by a signal"]
+    if isinstance(error, InvalidInput) and complaint_lines:
+        lines = complaint_lines
+    is_unreviewed = isinstance(error, PlanNotFound)
+    return Failure(code=code, errors=lines, is_logged=True, is_unreviewed=is_unreviewed)

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from reconciler.ci.forge.own_comment import Marker, hidden_json
+from reconciler.ci.forge.pull_requests import Marker, hidden_json
 from reconciler.document import digest
 from reconciler.model import Change, Plan
 from reconciler.report.applied_formats import ApplyResult, applied_markdown
@@ -42,16 +42,12 @@ def changes_line(plan: Plan) -> str:
 
 def changes_in(body: str) -> dict[str, str] | None:
     """Read the hidden line of a comment; return None where it has none."""
-    for text in body.split("\n")[1:2]:
-        found = _LINE.fullmatch(text)
-        if found is None:
-            return None
-        try:
-            document = json.loads(found[1])
-        except ValueError:
-            return None
-        return {name: str(value) for name, value in document.items()}
-    return None
+    found = _LINE.fullmatch(body.partition("\n")[2].partition("\n")[0])
+    try:
+        document = json.loads(found[1]) if found is not None else None
+    except ValueError:
+        return None
+    return document and {name: str(value) for name, value in document.items()}
 
 
 def line_in(body: str) -> str:
@@ -137,10 +133,27 @@ def plan_comment(
 
 def applied_comment(result: ApplyResult, marker: Marker, origin: Origin, reviewed: str) -> str:
     """Return the comment for an apply: the outcomes, then the folded plan, within the budget."""
-    head = f"{marker.line}\n" + (f"{reviewed}\n" if reviewed else "") + applied_markdown(result)
+    folded = "The plan", result.plan
+    return _with_folded(applied_markdown(result), folded, marker, origin, reviewed)
+
+
+def _with_folded(
+    text: str, folded: tuple[str, Plan] | None, marker: Marker, origin: Origin, reviewed: str
+) -> str:
+    """Return a comment with a text, and a plan folded under its title, if there is one and it fits.
+
+    `reviewed` is the line that lists the reviewed changes, "" for none.
+    """
+    head = f"{marker.line}\n" + (f"{reviewed}\n" if reviewed else "") + text
     foot = origin.foot(marker)
-    room = COMMENT_BYTES - len((head + foot).encode())
-    return head + folded_plan(result.plan, "The plan", room, origin) + foot
+    if folded is None:
+        return head + foot
+    title, plan = folded
+    opened, closed = f"\n<details><summary>{title}</summary>\n\n", "\n</details>\n"
+    room = COMMENT_BYTES - len((head + foot + opened + closed).encode())
+    inside = plan_markdown(plan, budget=room, whole=origin.whole)
+    fits = len(inside.encode()) <= room
+    return head + (opened + inside + closed if fits else "") + foot
 
 
 def postponed_note(edits: Sequence[str]) -> str:
@@ -192,32 +205,14 @@ def refused_comment(
     changes. If live becomes again what it was, that plan may still be applied.
     """
     marker = replace(marker, state="not-applied")
-    title = f"### Not applied to {code(marker.environment, LONGEST_NAME)}"
     why = fenced("text", list(_shown(errors)))
-    head = f"{marker.line}\n" + (f"{reviewed}\n" if reviewed else "") + f"{title}\n\n{why}\n"
-    foot = origin.foot(marker)
-    room = COMMENT_BYTES - len((head + foot).encode())
-    now = ""
-    if plan is not None:
-        now = folded_plan(plan, _title_of_refused(plan, marker.digest), room, origin)
-    return head + now + foot
-
-
-def _title_of_refused(plan: Plan, reviewed: str) -> str:
-    """Return the title of a refused plan. `reviewed` is the reviewed digest, "" for none."""
-    if plan.digest == reviewed:
-        return "The plan as it is now: it is the reviewed one"
-    verdict = "is not the reviewed one" if reviewed else "was not reviewed"
-    return f"The plan as it is now, which {verdict}"
-
-
-def folded_plan(plan: Plan, title: str, room: int, origin: Origin) -> str:
-    """Return a plan folded under a title, "" where not even its table fits."""
-    opened = f"\n<details><summary>{title}</summary>\n\n"
-    closed = "\n</details>\n"
-    inside = room - len((opened + closed).encode())
-    text = plan_markdown(plan, budget=inside, whole=origin.whole)
-    return opened + text + closed if len(text.encode()) <= inside else ""
+    text = f"### Not applied to {code(marker.environment, LONGEST_NAME)}\n\n{why}\n"
+    title = "The plan as it is now: it is the reviewed one"
+    if plan is not None and plan.digest != marker.digest:
+        verdict = "is not the reviewed one" if marker.digest else "was not reviewed"
+        title = f"The plan as it is now, which {verdict}"
+    folded = (title, plan) if plan is not None else None
+    return _with_folded(text, folded, marker, origin, reviewed)
 
 
 def failure_markdown(title: str, errors: Sequence[str]) -> str:

@@ -22,6 +22,7 @@ from reconciler.runtime.git import GitFailed, reading
 from reconciler.syntax.diagnostic import Complaint
 
 _COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+_PARENT = re.compile("^parent (.*)$", re.MULTILINE)
 _DIGESTS = {40: hashlib.sha1, 64: hashlib.sha256}
 _AT_ONCE = 1000
 _CHUNK = 1 << 20
@@ -92,7 +93,9 @@ class Commits:
         try:
             for start in range(0, len(between), _AT_ONCE):
                 some = between[start : start + _AT_ONCE]
-                parents |= dict(zip(some, map(_parents, self._read(some)), strict=True))
+                for name, content in zip(some, self._read(some), strict=True):
+                    head = content.partition(b"\n\n")[0]
+                    parents[name] = _PARENT.findall(head.decode("ascii", "replace"))
         except Unreadable:
             return False
         return _leads(parents, tip, commit)
@@ -197,13 +200,6 @@ def repositories_around(folder: Path) -> list[Path]:
     return [place for place in (folder, *folder.parents) if os.path.lexists(place / ".git")]
 
 
-def _parents(commit: bytes) -> list[str]:
-    head = commit.split(b"\n\n", 1)[0].split(b"\n")
-    return [
-        line.removeprefix(b"parent ").decode() for line in head[1:] if line.startswith(b"parent ")
-    ]
-
-
 def _leads(parents: Mapping[str, Iterable[str]], tip: str, commit: str) -> bool:
     """Return whether a commit is an ancestor of `tip`, by their checked parents alone."""
     waiting, seen = [tip], {tip}
@@ -227,8 +223,7 @@ def _entries(tree: bytes, folder: TreeEntry) -> Iterator[TreeEntry]:
         sound = end > 0 and len(digest) == size and mode.isdigit()
         if not sound or name in _NO_NAMES or b"/" in name:
             raise Unreadable(f"{folder.name} is no folder of a commit")
-        path = folder.path / os.fsdecode(name)
-        yield TreeEntry(path=path, mode=int(mode, 8), name=digest.hex())
+        yield TreeEntry(path=folder.path / os.fsdecode(name), mode=int(mode, 8), name=digest.hex())
         start = end + 1 + size
 
 
@@ -264,12 +259,15 @@ def of_the_change(
 
     `folder` is the path of the project in its repository, "" for the root.
     """
-
-    def is_touched(complaint: Complaint) -> bool:
-        ranges = touched.get(file_in_repository(complaint.file, folder), ())
-        return any(complaint.line in lines for lines in ranges)
-
-    shown = [complaint for complaint in complaints if complaint.is_error or is_touched(complaint)]
+    shown = [
+        complaint
+        for complaint in complaints
+        if complaint.is_error
+        or any(
+            complaint.line in lines
+            for lines in touched.get(file_in_repository(complaint.file, folder), ())
+        )
+    ]
     return shown, len(complaints) - len(shown)
 
 

@@ -7,31 +7,21 @@ plan. Source: docs/ci.md.
 from __future__ import annotations
 
 import os
+import posixpath
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TypeAlias
+from pathlib import Path
 
-from reconciler.ci.checkout import refuse_links
-from reconciler.ci.comment import (
-    Origin,
-    applied_comment,
-    changed_since_review,
-    changes_in,
-    failed_comment,
-    line_in,
-    plan_comment,
-    refused_comment,
-)
+from reconciler.ci import comment as comments
+from reconciler.ci.checkout import ProjectLocation, place_of, refuse_links
 from reconciler.ci.forge.event import Event
-from reconciler.ci.forge.forge_client import Address, Client, ForgeError
-from reconciler.ci.forge.own_comment import Marker, Standing, put, put_new, standing
-from reconciler.ci.forge.pull_requests import Comment, Repository
-from reconciler.ci.result import Failure, JobResult, applied_result, has_work
+from reconciler.ci.forge.forge_client import Client, ForgeError
+from reconciler.ci.forge.pull_requests import Comment, Marker, Repository, Standing, put, standing
+from reconciler.ci.result import CommentResult, Failure, JobResult, applied_result, has_work
 from reconciler.ci.runner import Inputs, Runner
-from reconciler.ci.stale_check import check_not_moved_on
 from reconciler.cli.console import redacted
 from reconciler.errors import ExitCode, GuardRefused, Stale
 from reconciler.model import GuardViolation, Plan
@@ -43,14 +33,14 @@ from reconciler.planning.guards.consent import listed_of, listing_of
 from reconciler.project import unsafe_base_url
 from reconciler.report.plan.document import PlanDocument, listed_in
 from reconciler.report.plan.stale import unlisted
+from reconciler.syntax.files import PROJECT_FILE
 
 _WRITTEN: frozenset[CommentState] = frozenset(("applied", "partial", "in-doubt"))
 _COMMIT = re.compile(r"[0-9a-f]{40,64}")
 
+MOST_NAMED = 3
+SHORT = 12
 APPLYING = "> **Applying** this plan now."
-
-CommentResult: TypeAlias = Comment | Failure | None
-"""Result of a comment: the comment as it is now, a failure where it had to work, or None."""
 
 
 class PlanNotFound(GuardRefused):
@@ -82,10 +72,7 @@ class Review:
         A plan without work needs no review: a job that runs again after its apply does not fail.
         Raises Stale and PlanNotFound.
         """
-        flags = Consent(
-            flags=self.inputs.flags,
-            overridden=self.inputs.overridden,
-        )
+        flags = Consent(flags=self.inputs.flags, overridden=self.inputs.overridden)
         if not has_work(made) or self.inputs.require_plan == "none":
             return replace(flags, yes=True)
         if self.file is not None:
@@ -93,9 +80,9 @@ class Review:
         if self.comment is None or not self.comment.marker.digest:
             raise PlanNotFound(self.missing)
         reviewed = self.comment.marker.digest
-        known = changes_in(self.comment.comment.body)
+        known = comments.changes_in(self.comment.comment.body)
         if made.digest != reviewed and known is not None:
-            named = changed_since_review(known, made)
+            named = comments.changed_since_review(known, made)
             named += unlisted(made, listed_of(made.guarded, self.comment.marker.guards))
             headline = (
                 f"the plan is no longer the reviewed one: expected {reviewed}, is {made.digest}"
@@ -118,9 +105,9 @@ class Conversation:
     missing: str = ""
 
     @property
-    def origin(self) -> Origin:
+    def origin(self) -> comments.Origin:
         """Return where a comment comes from, for its last line."""
-        return Origin(self.event.run_url, self.inputs.artifact)
+        return comments.Origin(self.event.run_url, self.inputs.artifact)
 
     @cached_property
     def pull_request(self) -> int | None:
@@ -144,7 +131,13 @@ class Conversation:
         reviewed plan cannot be read.
         """
         inputs = self.inputs
-        file = _reviewed_file(inputs) if inputs.require_plan == "file" else None
+        file = None
+        if inputs.require_plan == "file":
+            refuse_links(inputs.plan_file)
+            if not os.path.isfile(inputs.plan_file):  # noqa: PTH113 - never raises
+                name = inputs.plan_file.name
+                raise PlanNotFound(f"there is no plan file {name}: download it first")
+            file = read_plan_file(inputs.plan_file)
         try:
             comment, number = self._reviewed(environment), self.pull_request
         except ForgeError:
@@ -169,14 +162,40 @@ class Conversation:
         )
 
     def check_newest(self, made: Plan, session: Session) -> str:
-        """Raise Stale where the branch no longer declares the changes of a plan.
+        """Compare the files that a plan relies on with the newest commit of the job's branch.
 
-        Return why that is unknown, "" if it was checked.
+        A job that runs again has its old commit, and the review of an old plan. Without this check,
+        a reverted change would come back. Return why the comparison failed, "" where it did not.
+        Raises Stale where the branch has changed one of the files since, or lost the commit.
         """
-        if self.repository is None or not has_work(made):
+        branch, commit = self.event.branch, self.event.head or self.event.commit
+        place = place_of(session.project) if self.repository is not None else None
+        if self.repository is None or place is None or not (commit and branch):
             return ""
-        read = session.workspace.read
-        return check_not_moved_on(made, read, session.project, self.event, self.repository)
+        try:
+            later = self.repository.later_than(commit, branch)
+        except ForgeError as error:
+            return f"it is unknown whether `{branch}` has moved on since: {error}"
+        if later is None:
+            return ""
+        if not later.contains:
+            raise Stale(
+                f"`{branch}` does not have commit {commit[:SHORT]} any more, so what it declares "
+                "is not what was merged: run this on the newest commit"
+            )
+        rests_on = set(_rests_on(made, session, place))
+        changed = [file for file in later.files if file in rests_on]
+        if later.is_cut and not changed:
+            changed = ["more files than the forge lists"]
+        if changed:
+            named = ", ".join(f"`{path}`" for path in changed[:MOST_NAMED])
+            more = f" and {len(changed) - MOST_NAMED:,} more" if len(changed) > MOST_NAMED else ""
+            raise Stale(
+                f"`{branch}` has moved on from {commit[:SHORT]} to {later.commit[:SHORT]}, which "
+                f"changed {named}{more}: what would be written is not what it declares any more. "
+                "The job of the newest commit applies that"
+            )
+        return ""
 
     def check_queued(self, environment: str, made: Plan) -> None:
         """Compare the plan of a merge queue with the reviewed plan.
@@ -198,77 +217,75 @@ class Conversation:
 
     def _reviewed(self, environment: str) -> Standing | None:
         """Return our reviewed comment, None where there is none. Raises ForgeError."""
-        number = self.pull_request
-        if number is None or self.repository is None:
+        if self.repository is None:
+            return None
+        return self._ours(self.repository, self.pull_request, environment)
+
+    def _ours(
+        self, repository: Repository, number: int | None, environment: str
+    ) -> Standing | None:
+        if number is None:
             return None
         key = (environment, self.inputs.root)
-        return standing(self.repository, number, key, newest=self.inputs.comment == "new")
+        return standing(repository, number, key, newest=self.inputs.comment == "new")
 
     def show_plan(self, result: JobResult) -> CommentResult:
         """Show the plan, as far as the input `comment` asks for it, or why there is none."""
-        note = result.notes
-        if result.plan is None:
-            return self._show_failure(result, note)
-        plan, is_offline = result.plan, result.is_offline
+        plan, failure, environment = result.plan, result.failure, result.checked.environment
+        if plan is None:
+            # Without the digest of the plan before.
+            assert failure is not None  # noqa: S101 - else there is a plan
+            marker, why = self._marker(environment, "failed"), (failure.words, failure.errors)
+            return self._put(comments.failed_comment(marker, *why, self.origin, result.notes))
         state: CommentState = "planned" if has_work(plan) else "no-changes"
-        marker = replace(
-            self._marker(result.environment, "offline" if is_offline else state),
-            digest="" if is_offline else plan.digest,
-            guards=() if is_offline else listing_of(plan.guarded),
+        marker = self._marker(environment, "offline" if result.is_offline else state)
+        if not result.is_offline:
+            marker = replace(marker, digest=plan.digest, guards=listing_of(plan.guarded))
+        body = comments.plan_comment(
+            plan, marker, self.origin, result.notes, offline=result.compared.note
         )
-        body = plan_comment(plan, marker, self.origin, note, offline=result.compared.note)
         mode = self.inputs.comment
         quiet = mode == "on-error" or (mode == "changes" and not has_work(plan))
         return self._put(body, only_update=quiet)
 
-    def _show_failure(self, result: JobResult, note: str) -> CommentResult:
-        """Write to the comment that there is no plan, without the digest of the plan before."""
-        failure = result.failure
-        assert failure is not None  # noqa: S101 - else there is a plan
-        marker = self._marker(result.environment, "failed")
-        body = failed_comment(marker, failure.words, failure.errors, self.origin, note)
-        return self._put(body, only_update=False)
-
     def show_applying(self, reviewed: Standing | None, plan: Plan) -> CommentResult:
         """Write to the comment that the reviewed plan is being applied."""
-        if reviewed is None or self.inputs.comment == "never":
+        if reviewed is None:
             return None
         marker = self._after(reviewed, "applying")
-        return self._edit(reviewed, plan_comment(plan, marker, self.origin, APPLYING))
+        return self._edit(reviewed, comments.plan_comment(plan, marker, self.origin, APPLYING))
 
     def show_applied(self, result: JobResult) -> CommentResult:
         """Write the result of the reviewed plan to the comment, or why nothing was written."""
         reviewed = result.review
-        if reviewed is None or self.inputs.comment == "never":
+        if reviewed is None:
             return None
-        line = line_in(reviewed.comment.body)
+        line = comments.line_in(reviewed.comment.body)
         marker = self._after(reviewed, result.state)
         if result.applied is None or result.plan is None:
-            body = refused_comment(result.plan, marker, result.errors, self.origin, line)
+            body = comments.refused_comment(result.plan, marker, result.errors, self.origin, line)
         else:
             became = applied_result(result, result.plan, result.applied)
-            body = applied_comment(became, marker, self.origin, line)
+            body = comments.applied_comment(became, marker, self.origin, line)
         return self._edit(reviewed, body)
 
     def show_report(self, result: JobResult) -> CommentResult:
         """Add the report of a feature's step to the comment of the applied plan."""
-        found, repository = result.report, self.repository
-        if found is None or repository is None or self.inputs.comment == "never":
+        found = result.report
+        if found is None:
             return None
 
-        def say() -> Comment | None:
+        def write(repository: Repository) -> Comment | None:
             branch = self.event.named_branch or self.event.default_branch
+            is_commit = _COMMIT.fullmatch(found.commit) is not None
             number = repository.merged_from(found.commit, branch) if is_commit else None
-            key = (result.environment, self.inputs.root)
-            newest = self.inputs.comment == "new"
-            mine = standing(repository, number, key, newest=newest) if number else None
+            mine = self._ours(repository, number, result.checked.environment)
             if mine is None or mine.marker.state not in _WRITTEN:
                 self.runner.say("notice", "no comment: no pull request has what was applied")
                 return None
             return repository.edit(mine.comment, redacted(found.added_to(mine.comment.body)))
 
-        is_commit = _COMMIT.fullmatch(found.commit) is not None
-        return self._attempt(say)
+        return self._attempt(write)
 
     def _marker(self, environment: str, state: CommentState) -> Marker:
         event = self.event
@@ -285,32 +302,27 @@ class Conversation:
         """Return the reviewed marker in its next state, and otherwise as it was."""
         return replace(reviewed.marker, run=self.event.run, state=state)
 
-    def _put(self, body: str, *, only_update: bool) -> CommentResult:
-        if self.inputs.comment == "never":
-            return None
-
-        def say() -> Comment | None:
-            number = self.pull_request
-            if number is None or self.repository is None:
+    def _put(self, body: str, *, only_update: bool = False) -> CommentResult:
+        def write(repository: Repository) -> Comment | None:
+            if (number := self.pull_request) is None:
                 return None
-            if self.inputs.comment == "new" and not only_update:
-                return put_new(self.repository, number, redacted(body))
-            return put(self.repository, number, redacted(body), only_update=only_update)
+            is_new = self.inputs.comment == "new" and not only_update
+            return put(repository, number, redacted(body), only_update=only_update, is_new=is_new)
 
-        return self._attempt(say)
+        return self._attempt(write)
 
     def _edit(self, reviewed: Standing, body: str) -> CommentResult:
-        def say() -> Comment | None:
-            assert self.repository is not None  # noqa: S101 - it gave us the comment
-            shown = redacted(body)
-            return self.repository.edit(reviewed.comment, shown)
+        return self._attempt(lambda forge: forge.edit(reviewed.comment, redacted(body)))
 
-        return self._attempt(say)
+    def _attempt(self, write: Callable[[Repository], Comment | None]) -> CommentResult:
+        """Write a comment, where one is wanted and there is a forge.
 
-    def _attempt(self, say: Callable[[], Comment | None]) -> CommentResult:
-        """Write a comment; the input `comment-failure` decides how a failure counts."""
+        The input `comment-failure` decides how a failure counts.
+        """
+        if self.inputs.comment == "never" or self.repository is None:
+            return None
         try:
-            return say()
+            return write(self.repository)
         except ForgeError as error:
             if error.is_forbidden and self.event.has_no_secrets:
                 self.runner.say("notice", "no comment: the token of this change may only read")
@@ -320,13 +332,6 @@ class Conversation:
             else:
                 self.runner.say("warning", f"no comment: {error}")
             return None
-
-
-def _reviewed_file(inputs: Inputs) -> PlanDocument:
-    refuse_links(inputs.plan_file)
-    if not os.path.isfile(inputs.plan_file):  # noqa: PTH113 - never raises
-        raise PlanNotFound(f"there is no plan file {inputs.plan_file.name}: download it first")
-    return read_plan_file(inputs.plan_file)
 
 
 @contextmanager
@@ -342,7 +347,7 @@ def conversation(
     if talk.missing:
         yield talk
         return
-    with Client(Address(api, graphql, inputs.token)) as client:
+    with Client(api, graphql, inputs.token) as client:
         yield replace(talk, repository=Repository(client, event.repository))
 
 
@@ -358,3 +363,17 @@ def _missing(inputs: Inputs, event: Event, api: str, graphql: str) -> str:
         if why := unsafe_base_url(url):
             return f"the address of the forge {why}"
     return ""
+
+
+def _rests_on(made: Plan, session: Session, place: ProjectLocation) -> Iterator[str]:
+    """Yield the files, relative to the repository, that decide the changes of a plan.
+
+    These are all files that were read, except manifests in which nothing is written.
+    """
+    places = [(change.source, change.action.writes) for change in made.changes]
+    sources = {source.file for source, writes in places if source is not None and writes}
+    untouched = {source.file for source, _ in places if source is not None} - sources
+    root = session.project.root.resolve()
+    inputs = {os.path.relpath(path.resolve(), root) for path in session.workspace.read}
+    for file in (inputs | sources | {PROJECT_FILE}) - untouched:
+        yield posixpath.normpath(f"{place.folder}/{Path(file).as_posix()}")

@@ -1,7 +1,9 @@
 """One command of a job, step by step, and its report to people and to later steps.
 
-A step yields its results as it goes on, and raises what prevents it. The caller of the steps keeps
-the results, so that a failure loses nothing of earlier steps. Source: docs/ci.md.
+A step keeps its results as it goes on, and raises what prevents it, so that a failure loses nothing
+of earlier steps. A plan fails for refusals that the change causes: guards that no review lifts, and
+blocked resources. Refusals that the plan of the base branch has too do not count. Source:
+docs/ci.md.
 """
 
 from __future__ import annotations
@@ -11,35 +13,25 @@ import os
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
-from pathlib import Path
+from typing import Final
 
 from reconciler.applying.applied import Applied
+from reconciler.ci import job_session
 from reconciler.ci.change_owners import with_owners
 from reconciler.ci.checkout import refuse_links
 from reconciler.ci.commits import of_the_change, touched_lines
-from reconciler.ci.conversation import CommentResult, Conversation, Review
-from reconciler.ci.forge.pull_requests import PullRequest
-from reconciler.ci.job_session import (
-    Admitted,
-    admit,
-    beside_base,
-    check_and_judge,
-    check_manifests,
-    has_own_emulator,
-    opened,
-    opened_without_key,
-)
+from reconciler.ci.conversation import Conversation, Review
+from reconciler.ci.forge.event import Event
 from reconciler.ci.propose import propose
-from reconciler.ci.refusals import failure_of, refusals_of
 from reconciler.ci.result import (
+    CommentResult,
     Failure,
     JobResult,
-    counts_of,
+    Refusals,
     has_work,
     outputs_of,
     summary_of,
 )
-from reconciler.ci.steps import CiStep, Planned, Postponed, with_found, with_said
 from reconciler.ci.trust import OverBase, ProjectTrust
 from reconciler.cli.console import data, redacted, report_applied, stdout_style, words
 from reconciler.errors import (
@@ -48,25 +40,28 @@ from reconciler.errors import (
     GuardRefused,
     InvalidInput,
     OutputLost,
+    ReconcilerError,
     UsageError,
     worst,
 )
-from reconciler.model import DriftReport, Plan
-from reconciler.operations.added_options import wait_before_lock
+from reconciler.model import Action, Plan
+from reconciler.model.guard_levels import EXPLICIT_LEVEL, FROZEN
+from reconciler.operations.added_by_features import PROPOSALS, STEPS, wait_before_lock
 from reconciler.operations.apply_plan import Consent, plan_and_apply
 from reconciler.operations.check_project import Checked
-from reconciler.operations.job_steps import PROPOSALS, STEPS, JobStep
-from reconciler.operations.open_project import Options, made_now
-from reconciler.operations.open_session import Session
+from reconciler.operations.open_project import Options, Reporter, made_now
+from reconciler.operations.open_session import Session, counts_of
 from reconciler.operations.plan_and_drift import (
     check_writable,
     drift_now,
     exit_code_of,
+    failures_of,
     plan_now,
     wanted_by,
     write_private,
 )
 from reconciler.planning.guards.consent import UnderReview
+from reconciler.planning.guards.plan_limits import NEW_JOURNAL
 from reconciler.project import Project
 from reconciler.report.complaints.junit import annotation_lines
 from reconciler.report.complaints.sarif import begins_sarif, complaints_sarif
@@ -79,103 +74,186 @@ from reconciler.report.plan.text import plan_text
 from reconciler.report.safe import safe
 from reconciler.report.words import plural
 from reconciler.runtime.streams import lost_by
+from reconciler.workspace.workspace import Workspace
+
+DECIDED_AT_THE_APPLY: Final = (FROZEN, NEW_JOURNAL)
+"""Guards that depend on the time of the apply, not on the change."""
+
+
+def refusals_of(made: Plan, session: Session, event: Event) -> Refusals:
+    """Return the refusals of a plan that the plan of the base branch does not have.
+
+    Without an event there is no base branch, and all count. On the default branch none counts.
+    """
+    found = _refusals_in(made)
+    if not found.codes:
+        return found
+    if session.base is not None:
+        base = _plan_of(session.base(), session)
+        return without(found, _refusals_in(base)) if base is not None else found
+    return replace(without(found, found), is_base=True) if event.name else found
+
+
+def without(found: Refusals, base: Refusals) -> Refusals:
+    """Return refusals without those that another plan has too."""
+    keys = {guard.key for guard in base.guards}
+    reasons = {change.ref: change.reasons for change in base.blocked}
+    guards = tuple(guard for guard in found.guards if guard.key not in keys)
+    blocked = tuple(change for change in found.blocked if reasons.get(change.ref) != change.reasons)
+    gone = len(found.guards) + len(found.blocked) - len(guards) - len(blocked)
+    return Refusals(guards=guards, blocked=blocked, of_base=gone)
+
+
+def failure_of(made: Plan, refusals: Refusals, *, fails: bool) -> Failure | None:
+    """Return why a job fails after its plan; None where it does not.
+
+    It fails where the plan is not complete, and, with `fails`, where the change causes refusals.
+    """
+    unknown = failures_of(made)
+    if unknown:
+        reason = "the plan is not complete, or cannot be applied as it is"
+        return Failure(code=worst(unknown | refusals.codes), errors=(reason, *refusals.lines))
+    if not (refusals.codes and fails):
+        return None
+    reason = "the change brings what an apply would refuse"
+    return Failure(code=worst(refusals.codes), errors=refusals.lines, said=reason)
+
+
+def _refusals_in(made: Plan) -> Refusals:
+    return Refusals(
+        guards=tuple(
+            guard
+            for guard in made.guarded
+            if guard.level == EXPLICIT_LEVEL and guard.code not in DECIDED_AT_THE_APPLY
+        ),
+        blocked=tuple(change for change in made.changes if change.action is Action.BLOCKED),
+    )
+
+
+def _plan_of(base: Workspace | None, session: Session) -> Plan | None:
+    """Return the plan of what the base branch declares; None where it cannot be planned."""
+    if base is None:
+        return None
+    session = replace(session, workspace=base, others=base.left_out, reporter=Reporter())
+    try:
+        return asyncio.run(plan_now(session, session.journal().history))
+    except ReconcilerError:
+        return None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """The run of one command, and what it works with.
-
-    Results of its steps are yielded, not stored.
-    """
+    """The run of one command, what it works with, and its `result` so far."""
 
     talk: Conversation
     options: Options
     has_key: bool
+    result: JobResult
 
-    def steps(self) -> CiStep[None]:
-        """Run the command, and yield the result of each step. Raises what ends it early."""
-        match self.talk.inputs.command:
+    def run(self) -> None:
+        """Run the command, and keep the result of each step. Raises what ends it early."""
+        inputs = self.talk.inputs
+        match inputs.command:
             case "validate":
-                yield from self._valid(check_manifests(self.options, in_all=True))
+                self._check_valid(job_session.check_manifests(self.options, in_all=True))
             case "plan":
-                yield from self._plan()
+                self._plan()
             case "apply":
-                yield from self._apply()
+                self._apply()
             case "drift":
-                yield from self._drift()
+                self._drift()
             case added if added in STEPS:
-                yield from self._added(STEPS.load(added))
+                step = STEPS.load(added)
+                use = self._judged(None, refused=step.deed if inputs.remember else "")
+                with self._opened(use, may_lack=True) as session:
+                    for report in step.run(session, inputs.of_steps, remember=inputs.remember):
+                        self.result.report = report
             case other:
                 raise UsageError(f"`command`: there is no step for `{other}`")
 
-    def _valid(self, checked: Checked) -> CiStep[Project]:
+    def _check_valid(self, checked: Checked) -> None:
         """Show the complaints about the manifests. Raises InvalidInput where there are errors."""
-        yield checked
-        workspace, counts = checked.workspace, counts_of(checked)
+        self.result.checked = checked
+        workspace, counts = checked.workspace, counts_of(checked.workspace)
         if workspace.errors or self.talk.inputs.command == "validate":
             data(complaints_text(workspace.complaints, stdout_style(verbose=False)))
             words("\n".join(filter(None, (counts, checked.advice))))
         if workspace.errors or checked.project is None:
             raise InvalidInput(counts)
-        return checked.project
 
-    def _judged(self, secrets: Mapping[str, str] | None) -> CiStep[tuple[Checked, ProjectTrust]]:
-        """Check the manifests, and decide what may be used of them. Raises as `_valid` does."""
+    def _judged(self, secrets: Mapping[str, str] | None, *, refused: str = "") -> ProjectTrust:
+        """Check the manifests, and return what may be used of them.
+
+        Raises as `_check_valid` does, and GuardRefused where a change may not do what is `refused`
+        to it; "" for nothing.
+        """
         talk = self.talk
-        checked, use = check_and_judge(talk.event, talk.inputs, self.options, secrets)
-        yield from self._valid(checked)
-        return checked, use
+        checked, use = job_session.check_and_judge(talk.event, talk.inputs, self.options, secrets)
+        self._check_valid(checked)
+        if refused and isinstance(use, OverBase):
+            raise GuardRefused(
+                f"{refused} of what was merged, and this is an untrusted change ({use.why}): "
+                "merge it, and run this on the default branch or one of `trustedBranches:`"
+            )
+        return use
 
-    def _admitted(self, use: ProjectTrust) -> CiStep[Admitted]:
+    def _admitted(self, use: ProjectTrust) -> job_session.Admitted:
         """Decide which environment the key may be used for. Raises GuardRefused."""
-        admitted = admit(use, self.talk.event, self.talk.inputs, self.options)
-        yield Postponed(admitted.postponed)
+        admitted = job_session.admit(use, self.talk.event, self.talk.inputs, self.options)
+        self.result.postponed = use.postponed if isinstance(use, OverBase) else ()
         return admitted
 
     def _opened(
-        self, admitted: Admitted, *, may_lack: bool = False
+        self, use: ProjectTrust, *, may_lack: bool = False
     ) -> AbstractContextManager[Session]:
-        return opened(admitted, self.options, self.talk.event, may_lack=may_lack)
+        return job_session.opened(
+            self._admitted(use), self.options, self.talk.event, may_lack=may_lack
+        )
 
-    def _plan(self) -> CiStep[None]:
-        """Plan, show the plan, and write it to its file."""
-        file = self.talk.inputs.plan_file
-        _remove_earlier(file)
-        checked, planned = yield from self._planned()
-        yield planned
-        made = planned.plan
-        write_private(file, redacted(plan_json(made)))
+    def _plan(self) -> None:
+        """Plan, show the plan, and write it to its file. Raises InvalidInput where it cannot be."""
+        result, file = self.result, self.talk.inputs.plan_file
+        refuse_links(file)
+        check_writable(file)
+        try:
+            # So that an earlier plan cannot be applied after a later failure.
+            file.unlink(missing_ok=True)
+        except OSError as error:
+            raise InvalidInput(f"{file} cannot be written: {error.strerror}") from error
+        made = result.plan = self._made()
+        write_private(file, plan_json(made))
         data(plan_text(made, stdout_style(verbose=False)))
-        if planned.refusals.beside:
-            words(planned.refusals.beside)
-        fails = self.talk.inputs.refusal_fails
-        yield from filter(None, [failure_of(made, planned.refusals, fails=fails)])
+        if result.refusals.beside:
+            words(result.refusals.beside)
+        result.failure = failure_of(made, result.refusals, fails=self.talk.inputs.refusal_fails)
         if self.talk.event.name == "merge_group":
-            self.talk.check_queued(checked.environment, made)
+            self.talk.check_queued(result.checked.environment, made)
 
-    def _planned(self) -> CiStep[tuple[Checked, Planned]]:
+    def _made(self) -> Plan:
         """Plan on the service, or on an emulator where there can be no key."""
-        if not self.talk.event.has_no_secrets or self.has_key:
-            checked, use = yield from self._judged(os.environ)
-            return checked, (yield from self._planned_live(use))
-        checked, use = yield from self._judged(None)
-        own = checked.project
+        result = self.result
+        has_key = not self.talk.event.has_no_secrets or self.has_key
+        use = self._judged(os.environ if has_key else None)
+        if has_key or job_session.has_own_emulator(use, self.options):
+            return self._made_live(use)
+        own = result.checked.project
         assert own is not None  # noqa: S101 - else it is not valid
-        if has_own_emulator(use, self.options):
-            return checked, (yield from self._planned_live(use))
-        with opened_without_key(use, own, self.options) as offline:
-            made = self._owned(offline.plan(), offline.offline.session.project)
-            return checked, Planned(made, offline.compared)
+        with job_session.opened_without_key(use, own, self.options) as (offline, compared):
+            made = self._owned(offline.plan(), offline.session.project)
+        result.compared = compared
+        return made
 
-    def _planned_live(self, use: ProjectTrust) -> CiStep[Planned]:
+    def _made_live(self, use: ProjectTrust) -> Plan:
         """Plan on the service, with the differences between live and the base branch."""
-        admitted = yield from self._admitted(use)
-        with self._opened(admitted) as session:
+        admitted = self._admitted(use)
+        with job_session.opened(admitted, self.options, self.talk.event) as session:
             wanted = wanted_by(session.environment)
             made = asyncio.run(plan_now(session, session.journal().history, wanted))
             made = self._owned(made, session.project)
             refusals = refusals_of(made, session, self.talk.event)
-        return Planned(beside_base(made, admitted, self.options), refusals=refusals)
+        made = job_session.beside_base(made, admitted, self.options)
+        self.result.refusals = refusals
+        return made
 
     def _owned(self, made: Plan, project: Project) -> Plan:
         """Return the plan with the owners of its resources; report why they are unknown."""
@@ -184,208 +262,130 @@ class Job:
             words(safe(untold))
         return made
 
-    def _apply(self) -> CiStep[None]:
+    def _apply(self) -> None:
         """Apply the reviewed plan, after planning again, and nothing else."""
-        checked, use = yield from self._judged(os.environ)
-        _refuse_to_write(use, "an apply is")
-        admitted = yield from self._admitted(use)
-        with self._opened(admitted) as session:
+        result = self.result
+        use = self._judged(os.environ, refused="an apply is")
+        with self._opened(use) as session:
             wait_before_lock(session, self.talk.inputs.waits)
-            review = self.talk.review(checked.environment)
-            yield review
+            review = self.talk.review(result.checked.environment)
+            result.review = review.comment
             reviewed = replace(session, review=UnderReview(listed=review.lists))
-            made, applied = yield from self._apply_reviewed(reviewed, review)
-        yield applied
+            made, applied = self._apply_reviewed(reviewed, review)
+        result.applied = applied
         report_applied(applied, made, "text", verbose=False)
         if code := worst(applied.exit_codes):
-            yield Failure(code=code, errors=_what_stopped(applied))
+            stopped = "" if applied.signal_code is None else "the run was stopped by a signal"
+            why = stopped if applied.stopped_by is None else str(applied.stopped_by)
+            result.failure = Failure(code=code, errors=why.splitlines())
 
-    def _apply_reviewed(self, session: Session, review: Review) -> CiStep[tuple[Plan, Applied]]:
-        """Apply the plan if the review consents; yield the plan in any case."""
-        plans: list[Plan] = []
-        comments: list[CommentResult] = []
+    def _apply_reviewed(self, session: Session, review: Review) -> tuple[Plan, Applied]:
+        """Apply the plan if the review consents; keep the plan in any case."""
 
         def agree(made: Plan) -> Consent:
-            plans.append(made)
+            self.result.plan = made
             consent = review.consent_to(made)
-            if untold := self.talk.check_newest(made, session):
+            if has_work(made) and (untold := self.talk.check_newest(made, session)):
                 words(safe(untold))
             return consent
 
         def begin(made: Plan) -> None:
-            plans.append(made)
+            self.result.plan = made
             if has_work(made):
-                comments.append(self.talk.show_applying(review.comment, made))
+                self.result.keep_comment(self.talk.show_applying(review.comment, made))
 
-        try:
-            made, applied = plan_and_apply(
-                session, agree, "ci apply", verbose=False, quiet=False, begin=begin
-            )
-        finally:
-            yield from map(Planned, plans)
-            yield from filter(None, comments)
+        made, applied = plan_and_apply(session, agree, "ci apply", begin=begin)
         assert applied is not None  # noqa: S101 - a job is never asked
         return made, applied
 
-    def _drift(self) -> CiStep[None]:
+    def _drift(self) -> None:
         """Compare live with the last apply; remember and propose it, as the inputs say."""
-        _, use = yield from self._judged(None)
-        inputs = self.talk.inputs
-        if inputs.remember:
-            _refuse_to_write(use, "drift is remembered")
-        if inputs.proposals:
-            _refuse_to_write(use, "a proposal is")
-        admitted = yield from self._admitted(use)
-        with self._opened(admitted, may_lack=True) as session:
-            look = drift_now(session, remember=inputs.remember)
-            yield look
+        inputs, result = self.talk.inputs, self.result
+        proposed = "a proposal is" if inputs.proposals else ""
+        refused = "drift is remembered" if inputs.remember else proposed
+        use = self._judged(None, refused=refused)
+        with self._opened(use, may_lack=True) as session:
+            result.look = look = drift_now(session, remember=inputs.remember)
             data(drift_text(look, stdout_style(verbose=False)))
             if inputs.proposals:
-                self._keep_page(session, look)
+                refuse_links(inputs.plan_file)
+                made = made_now(session.project)
+                page = drift_html(look, session.name, session.target.name, made)
+                write_private(inputs.plan_file, page, begins_page)
             for name in inputs.proposals:
-                yield from filter(None, [self._propose(session, name)])
+                edits = PROPOSALS.load(name)(session, self.options, inputs.artifact)
+                edits = replace(edits, body=redacted(edits.body))
+                result.proposed = propose(edits, name, session, self.talk) or result.proposed
         code = exit_code_of(look.found)
         if code not in (ExitCode.DONE, ExitCode.DIFFERENT):
-            yield Failure(code=code, errors=("some resources could not be read",))
+            result.failure = Failure(code=code, errors=("some resources could not be read",))
 
-    def _added(self, step: JobStep) -> CiStep[None]:
-        """Run the step of a feature."""
-        _, use = yield from self._judged(None)
-        inputs = self.talk.inputs
-        if inputs.remember:
-            _refuse_to_write(use, step.deed)
-        admitted = yield from self._admitted(use)
-        with self._opened(admitted, may_lack=True) as session:
-            yield from step.run(session, inputs.of_steps, remember=inputs.remember)
-
-    def _keep_page(self, session: Session, look: DriftReport) -> None:
-        """Write the page of drifted resources to its file. Raises InvalidInput."""
-        file = self.talk.inputs.plan_file
-        refuse_links(file)
-        made = made_now(session.project)
-        page = drift_html(look, session.name, session.target.name, made)
-        write_private(file, redacted(page), begins_page)
-
-    def _propose(self, session: Session, name: str) -> PullRequest | None:
-        """Propose edits of manifests in a pull request; nothing is merged or journaled."""
-        talk = self.talk
-        made = PROPOSALS.load(name)(session, self.options, talk.inputs.artifact)
-        made = replace(made, body=redacted(made.body))
-        proposal = propose(made, name, session, talk)
-        if proposal.request is None and proposal.commit:
-            words(f"pushed to the branch {safe(proposal.branch)}: {talk.missing}")
-            data(made.body)
-        elif proposal.request is not None:
-            words(f"pull request {proposal.request.number}: {safe(proposal.request.url)}")
-        return proposal.request
-
-    def tell(self, result: JobResult) -> JobResult:
-        """Report the result in comment, files and annotations, and return it."""
-        result = self._with_loss(result)
-        result = with_said(result, self._comment(result))
-        self._speak(result)
+    def tell(self) -> None:
+        """Report the result in comment, files and annotations."""
+        result, why = self.result, lost_by(self.talk.runner.stream)
+        if why is not None and result.failure is None:
+            error = OutputLost.by(why)
+            result.failure = Failure(code=error.exit_code, errors=(str(error),))
+        result.keep_comment(self._comment())
+        self._speak()
         for write in (self._write_sarif, self._write_summary, self._write_outputs):
             try:
-                write(result)
-            except (InvalidInput, OutputLost) as error:
-                result = _failed_too(result, error)
-                self.talk.runner.say("error", str(error))
-        return result
+                write()
+            except (InvalidInput, OutputLost) as lost:
+                # A run without failure fails with the code of this one.
+                failure = result.failure or Failure(code=lost.exit_code, errors=())
+                result.failure = replace(failure, errors=(*failure.errors, str(lost)))
+                self.talk.runner.say("error", str(lost))
 
-    def _write_outputs(self, result: JobResult) -> None:
-        self.talk.runner.write_outputs(outputs_of(self.talk.inputs, result))
-
-    def _with_loss(self, result: JobResult) -> JobResult:
-        """Return the result, as failed where the log of a successful run was lost."""
-        why = lost_by(self.talk.runner.stream)
-        if why is None or result.failure is not None:
-            return result
-        error = OutputLost.by(why)
-        return with_found(result, Failure(code=error.exit_code, errors=(str(error),)))
-
-    def _comment(self, result: JobResult) -> CommentResult:
+    def _comment(self) -> CommentResult:
         """Write the present state to the comment; a queued merge does not change it."""
-        talk = self.talk
+        talk, result = self.talk, self.result
         if result.code in SIGNALLED and result.applied is None:
             return None
         if result.command == "apply":
-            is_finding = result.applied is None or (
-                result.plan is not None and has_work(result.plan)
-            )
-            return talk.show_applied(result) if is_finding else None
+            has_news = result.applied is None or (result.plan is not None and has_work(result.plan))
+            return talk.show_applied(result) if has_news else None
         if result.command == "plan" and talk.event.name != "merge_group":
             return talk.show_plan(result)
         return talk.show_report(result)
 
-    def _speak(self, result: JobResult) -> None:
+    def _speak(self) -> None:
         """Show errors next to the change, why there is no comment, and what failed."""
-        talk = self.talk
+        talk, result = self.talk, self.result
         inputs, runner = talk.inputs, talk.runner
         if inputs.annotations:
-            touched = touched_lines(talk.event, os.environ) if result.complaints else {}
-            shown, rest = of_the_change(result.complaints, result.folder, touched)
-            runner.annotate(annotation_lines(shown, folder=result.folder))
+            found, folder = result.checked.workspace.complaints, result.checked.folder
+            touched = touched_lines(talk.event, os.environ) if found else {}
+            shown, rest = of_the_change(found, folder, touched)
+            runner.annotate(annotation_lines(shown, folder=folder))
             if rest:
                 runner.say("notice", f"{plural(rest, 'warning')} not on lines of this change")
-        if result.refused and not inputs.refusal_fails:
-            for line in result.refused:
-                runner.say("warning", line)
+        for line in () if inputs.refusal_fails else result.refusals.lines:
+            runner.say("warning", line)
         if talk.missing and inputs.command in ("plan", "apply") and inputs.comment != "never":
             runner.say("notice", f"no comment: {talk.missing}")
-        failure = result.failure
-        if failure is not None and not self._is_said(result, failure):
-            message = failure.errors[0] if failure.errors else failure.words
+        if result.failure is not None and not self._is_said(result.failure):
+            message = next(iter(result.errors), result.failure.words)
             runner.say("error", f"{inputs.command}: {message}")
 
-    def _write_sarif(self, result: JobResult) -> None:
-        """Write the complaints to a SARIF file, if one is wanted. Raises InvalidInput."""
-        file = self.talk.inputs.sarif_file
-        if file is not None:
-            refuse_links(file)
-            ignored = len(result.checked.workspace.suppressed) if result.checked else 0
-            where = result.folder, result.environment
-            text = complaints_sarif(result.complaints, *where, ignored)
-            write_private(file, redacted(text), begins_sarif)
-
-    def _write_summary(self, result: JobResult) -> None:
-        """Write the summary, if it is wanted. Raises InvalidInput."""
-        if self.talk.inputs.summary:
-            self.talk.runner.write_summary(summary_of(result, self.talk.origin.whole))
-
-    def _is_said(self, result: JobResult, failure: Failure) -> bool:
+    def _is_said(self, failure: Failure) -> bool:
         """Return whether a failure is visible already: next to the lines, or in a plain log."""
-        beside_lines = self.talk.inputs.annotations and bool(result.complaint_lines)
+        beside_lines = self.talk.inputs.annotations and bool(self.result.complaint_lines)
         return beside_lines or (failure.is_logged and not self.talk.runner.is_forge)
 
+    def _write_sarif(self) -> None:
+        """Write the complaints to a SARIF file, if one is wanted. Raises InvalidInput."""
+        file, checked = self.talk.inputs.sarif_file, self.result.checked
+        if file is not None:
+            refuse_links(file)
+            found, ignored = checked.workspace.complaints, len(checked.workspace.suppressed)
+            text = complaints_sarif(found, checked.folder, checked.environment, ignored)
+            write_private(file, text, begins_sarif)
 
-def _failed_too(result: JobResult, error: InvalidInput | OutputLost) -> JobResult:
-    """Return the result with an error added; a run without failure fails with its code."""
-    failure = result.failure or Failure(code=error.exit_code, errors=())
-    return with_found(result, replace(failure, errors=(*failure.errors, str(error))))
+    def _write_summary(self) -> None:
+        """Write the summary, if it is wanted. Raises OutputLost."""
+        if self.talk.inputs.summary:
+            self.talk.runner.write_summary(summary_of(self.result, self.talk.origin.whole))
 
-
-def _remove_earlier(file: Path) -> None:
-    """Remove an earlier plan, so that it cannot be applied after a later failure.
-
-    Raises InvalidInput where something else is there, or where no plan can be written.
-    """
-    refuse_links(file)
-    check_writable(file)
-    try:
-        file.unlink(missing_ok=True)
-    except OSError as error:
-        raise InvalidInput(f"{file} cannot be written: {error.strerror}") from error
-
-
-def _refuse_to_write(use: ProjectTrust, deed: str) -> None:
-    if isinstance(use, OverBase):
-        raise GuardRefused(
-            f"{deed} of what was merged, and this is an untrusted change ({use.why}): "
-            "merge it, and run this on the default branch or one of `trustedBranches:`"
-        )
-
-
-def _what_stopped(applied: Applied) -> list[str]:
-    if applied.stopped_by is not None:
-        return str(applied.stopped_by).splitlines()
-    return ["the run was stopped by a signal"] if applied.signal_code is not None else []
+    def _write_outputs(self) -> None:
+        self.talk.runner.write_outputs(outputs_of(self.talk.inputs, self.result))

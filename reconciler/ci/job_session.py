@@ -5,14 +5,13 @@ Without a key the target is an emulator inside the job. `trust.py` decides what 
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Final, TypeAlias, assert_never
+from typing import Final, TypeAlias
 
 from reconciler.ci.checkout import is_brought, place_of, refuse_links, use_of
 from reconciler.ci.forge.event import Event
@@ -25,6 +24,7 @@ from reconciler.ci.trust import (
     Whole,
     barred_paths,
     barred_target,
+    journal_file,
     nothing_known,
     with_settings_of,
 )
@@ -34,9 +34,8 @@ from reconciler.errors import GuardRefused, InvalidInput, ReconcilerError
 from reconciler.model import Plan, Ref
 from reconciler.operations.check_project import Checked, check, check_in
 from reconciler.operations.offline import Offline, in_folder, opened_offline
-from reconciler.operations.open_project import Options, lead_here
+from reconciler.operations.open_project import Options, Reporter, lead_here
 from reconciler.operations.open_session import Session, session_of
-from reconciler.operations.reporter import Silent
 from reconciler.operations.secret_sources import Allowed
 from reconciler.planning.guards.consent import UnderReview
 from reconciler.project import (
@@ -46,11 +45,10 @@ from reconciler.project import (
     in_shard,
     journal_place,
 )
-from reconciler.project.settings import InFile, InGit, InObjects
+from reconciler.project.settings import InGit
 from reconciler.report.safe import safe
 from reconciler.runtime.progress import Waits
 from reconciler.runtime.rows import Rows
-from reconciler.syntax.files import PROJECT_FILE
 from reconciler.workspace.revision import Revision, declared_at
 from reconciler.workspace.selection import EVERYTHING, of_shard
 from reconciler.workspace.workspace import Workspace
@@ -126,11 +124,6 @@ class Admitted:
     use: Whole | OverBase
     name: str
     environment: Environment
-
-    @property
-    def postponed(self) -> tuple[str, ...]:
-        """Return the edits of the project file that only count after the merge."""
-        return self.use.postponed if isinstance(self.use, OverBase) else ()
 
 
 def admit(use: ProjectTrust, event: Event, inputs: Inputs, options: Options) -> Admitted:
@@ -228,7 +221,7 @@ def _barred_journal(event: Event, use: Whole | OverBase, name: str) -> str:
     _, environment = choose_environment(use.project, name)
     if not event.name or not isinstance(journal_place(use.project, name, environment), InGit):
         return ""
-    place = place_of(use.project.file or use.project.root / PROJECT_FILE, os.environ)
+    place = place_of(use.project)
     if place is None or not place.nested:
         return ""
     return (
@@ -244,79 +237,55 @@ def _confined(use: OverBase, name: str, environment: Environment, folder: Path) 
     """
     if environment.emulator is not None:
         return in_folder(environment, folder)
-    kept = journal_place(use.project, name, environment)
-    place = place_of(use.project.file or use.project.root / PROJECT_FILE, os.environ)
-    match kept:
-        case InFile(path=path):
-            if place is not None and is_brought(place, place.commits.head(), use.commit, path):
-                raise GuardRefused(
-                    f"the change brings a journal of its own ({path.name}), and only that of the "
-                    "base branch is believed"
-                )
-        case InGit() | InObjects():
-            pass
-        case other:
-            assert_never(other)
+    file, place = journal_file(journal_place(use.project, name, environment)), place_of(use.project)
+    if (
+        file is not None
+        and place is not None
+        and is_brought(place, place.commits.head(), use.commit, file)
+    ):
+        raise GuardRefused(
+            f"the change brings a journal of its own ({file.name}), and only that of the "
+            "base branch is believed"
+        )
     return environment
 
 
 def has_own_emulator(use: ProjectTrust, options: Options) -> bool:
     """Return whether a job needs no key for the target of its environment."""
-    if isinstance(use, Barred):
-        return False
-    _, environment = choose_environment(use.project, options.environment)
-    return environment.emulator is not None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Unkeyed:
-    """A plan of the present declaration on an emulator, and what it is compared with."""
-
-    offline: Offline
-    compared: PlanBasis
-
-    def plan(self) -> Plan:
-        """Plan on the emulator."""
-        return self.offline.plan()
+    return (
+        not isinstance(use, Barred)
+        and choose_environment(use.project, options.environment)[1].emulator is not None
+    )
 
 
 @contextmanager
-def opened_without_key(use: ProjectTrust, own: Project, options: Options) -> Iterator[Unkeyed]:
+def opened_without_key(
+    use: ProjectTrust, own: Project, options: Options
+) -> Iterator[tuple[Offline, PlanBasis]]:
     """Open a project on an emulator with what the base branch declares, as far as known.
 
-    `own` is the project as the change has it. Raises InvalidInput for wrong manifests.
+    Yield it with the basis of its plan. `own` is the project as the change has it. Raises
+    InvalidInput for wrong manifests.
     """
-    project = _without_key(use, own)
+    if isinstance(use, Barred):
+        project = replace(own, settings=with_settings_of(nothing_known(own.settings), own.settings))
+    else:
+        project = use.project
     name, environment = choose_environment(project, options.environment)
     lead_here(options, project, name)
     with opened_offline(options, project, name, environment) as begun:
-        empty = begun
+        offline = begun
+        compared = PlanBasis.NOTHING
         if not isinstance(use, Whole):
-            empty = replace(begun, session=_unexempted(begun.session))
-        held = _holding_base(empty, use) if isinstance(use, OverBase) else None
-        compared = PlanBasis.BASE if held is not None else PlanBasis.NOTHING
+            offline = replace(offline, session=_unexempted(offline.session))
+        if isinstance(use, OverBase):
+            try:
+                offline, compared = offline.holding(base_of(use)), PlanBasis.BASE
+            except ReconcilerError as error:
+                for line in str(error).splitlines():
+                    words(safe(line))
         words(f"no live comparison, as there is no key: {compared.value}")
-        yield Unkeyed(offline=held or empty, compared=compared)
-
-
-def _holding_base(offline: Offline, use: OverBase) -> Offline | None:
-    """Return an emulator with what the base branch declares; None, and report why, if it fails."""
-    try:
-        return offline.holding(base_of(use))
-    except ReconcilerError as error:
-        for line in str(error).splitlines():
-            words(safe(line))
-        return None
-
-
-def _without_key(use: ProjectTrust, own: Project) -> Project:
-    """Return the project that a change is planned with where no key can be used."""
-    match use:
-        case Whole(project=project) | OverBase(project=project):
-            return project
-        case Barred():
-            known = nothing_known(own.settings)
-            return replace(own, settings=with_settings_of(known, own.settings))
+        yield offline, compared
 
 
 def beside_base(made: Plan, admitted: Admitted, options: Options) -> Plan:
@@ -325,27 +294,23 @@ def beside_base(made: Plan, admitted: Admitted, options: Options) -> Plan:
     Only for a change of a branch, and without further requests.
     """
     use = admitted.use
-    if isinstance(use, OverBase):
-        for compare in BASE_COMPARISONS.all():
-            made = compare(made, use.commit, partial(_plan_over_base, use, admitted, options))
+    if not isinstance(use, OverBase):
+        return made
+
+    def planned() -> tuple[Plan, tuple[Ref, ...]]:
+        silenced, revision = replace(options, quiet=True, reporter=Reporter()), base_of(use)
+        with opened_offline(silenced, use.project, admitted.name, admitted.environment) as offline:
+            held = offline.holding(revision)
+            return held.plan(), held.refused
+
+    for compare in BASE_COMPARISONS.all():
+        made = compare(made, use.commit, planned)
     return made
-
-
-def _plan_over_base(
-    use: OverBase, admitted: Admitted, options: Options
-) -> tuple[Plan, tuple[Ref, ...]]:
-    """Plan on an emulator that holds the base branch; also return what the emulator refused."""
-    silenced = replace(options, quiet=True, reporter=Silent())
-    revision = base_of(use)
-    with opened_offline(silenced, use.project, admitted.name, admitted.environment) as offline:
-        held = offline.holding(revision)
-        return held.plan(), held.refused
 
 
 def base_of(use: OverBase) -> Revision:
     """Return the base branch's commit. Raises InvalidInput where there is no repository."""
-    file = use.project.file or use.project.root / PROJECT_FILE
-    found = place_of(file, os.environ)
+    found = place_of(use.project)
     if found is None:
         raise InvalidInput("the base branch cannot be read, as the project is in no repository")
     return Revision(found.commits.top.resolve(), use.commit, "the base branch")

@@ -10,18 +10,17 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from pathlib import Path
 
 from reconciler.ci.conversation import Conversation
 from reconciler.ci.forge.forge_client import ForgeError
-from reconciler.ci.forge.own_comment import root_of
-from reconciler.ci.forge.pull_requests import PullRequest
+from reconciler.ci.forge.pull_requests import PullRequest, root_of
 from reconciler.ci.runner import Inputs
+from reconciler.cli.console import data, words
 from reconciler.errors import InvalidInput
-from reconciler.operations.job_steps import ProposedEdits, TextEdit
+from reconciler.operations.added_by_features import ProposedEdits, TextEdit
 from reconciler.operations.open_session import Session
+from reconciler.report.safe import safe
 from reconciler.runtime.addresses import is_part
 from reconciler.runtime.git import NOTHING_OF_ITS_OWN, Git, GitFailed
 from reconciler.syntax.files import folder_in_repository
@@ -34,16 +33,30 @@ _MARK = "\N{ZERO WIDTH NO-BREAK SPACE}".encode()
 _FILE_MODES = (b"100644", b"100755")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Proposal:
-    """Adopted edits: a branch and its commit, and the pull request, if there is one.
+def propose(
+    made: ProposedEdits, name: str, session: Session, talk: Conversation
+) -> PullRequest | None:
+    """Push the edited files as a branch, and open or update its pull request.
 
-    Without a commit nothing was edited live.
+    `name` is the input that asks for it. The pull request is for the branch that this job runs on;
+    without a forge there is none, and the log has the edits. Raises InvalidInput where git or the
+    forge refuses.
     """
-
-    branch: str
-    commit: str = ""
-    request: PullRequest | None = None
+    branch = branch_of(talk.inputs, name, session.name)
+    request = None
+    try:
+        commit = _pushed(made, session.project.root, branch) if made.files else ""
+        if talk.repository is not None and (commit or not made.undecided):
+            into, wanted = talk.event.branch, bool(commit)
+            request = talk.repository.requested(branch, made.title, made.body, into, wanted=wanted)
+    except (GitFailed, ForgeError) as error:
+        raise InvalidInput(f"the live edits cannot be proposed: {error}") from error
+    if request is not None:
+        words(f"pull request {request.number}: {safe(request.url)}")
+    elif commit:
+        words(f"pushed to the branch {safe(branch)}: {talk.missing}")
+        data(made.body)
+    return request
 
 
 def branch_of(inputs: Inputs, name: str, environment: str) -> str:
@@ -52,25 +65,6 @@ def branch_of(inputs: Inputs, name: str, environment: str) -> str:
     place = "" if inputs.path == "." else f"-{root_of(inputs.path)}"
     shard = "" if inputs.shard is None else f"-{inputs.shard.key}"
     return f"reconciler/{name}-{named}{place}{shard}"
-
-
-def propose(made: ProposedEdits, name: str, session: Session, talk: Conversation) -> Proposal:
-    """Push the edited files as a branch, and open or update its pull request.
-
-    `name` is the input that asks for it. The pull request is for the branch that this job runs on.
-    Raises InvalidInput where git or the forge refuses.
-    """
-    branch = branch_of(talk.inputs, name, session.name)
-    try:
-        commit = _pushed(made, session.project.root, branch) if made.files else ""
-        proposal = Proposal(branch=branch, commit=commit)
-        if talk.repository is None or (made.undecided and not commit):
-            return proposal
-        into, wanted = talk.event.branch, bool(commit)
-        request = talk.repository.requested(branch, made.title, made.body, into, wanted=wanted)
-    except (GitFailed, ForgeError) as error:
-        raise InvalidInput(f"the live edits cannot be proposed: {error}") from error
-    return replace(proposal, request=request)
 
 
 def _pushed(made: ProposedEdits, root: Path, branch: str) -> str:
@@ -84,7 +78,9 @@ def _pushed(made: ProposedEdits, root: Path, branch: str) -> str:
     if tip == commit:
         return commit
     if tip:
-        _check_ours(git, remote, ref, branch)
+        git.run("fetch", "--quiet", "--depth=1", "--no-tags", "--", remote, ref)
+        if git.text("show", "--no-patch", "--format=%ce", "FETCH_HEAD") != ADDRESS:
+            raise GitFailed(f"the branch {branch} holds commits of others: merge it, or delete it")
     lease = f"--force-with-lease={ref}:{tip}"
     git.run("push", "--quiet", "--no-verify", lease, "--", remote, f"{commit}:{ref}")
     return commit
@@ -97,13 +93,6 @@ def _remote(git: Git) -> str:
     raise GitFailed("the repository has no remote `origin` to push to")
 
 
-def _check_ours(git: Git, remote: str, ref: str, branch: str) -> None:
-    """Raise GitFailed where the last commit of the branch is not ours."""
-    git.run("fetch", "--quiet", "--depth=1", "--no-tags", "--", remote, ref)
-    if git.text("show", "--no-patch", "--format=%ce", "FETCH_HEAD") != ADDRESS:
-        raise GitFailed(f"the branch {branch} holds commits of others: merge it, or delete it")
-
-
 def _committed(git: Git, made: ProposedEdits, folder: str) -> str:
     with tempfile.TemporaryDirectory(prefix="reconciler-") as own:
         index = {"GIT_INDEX_FILE": str(Path(own) / "index")}
@@ -114,15 +103,15 @@ def _committed(git: Git, made: ProposedEdits, folder: str) -> str:
             cache_info = f"{mode},{_stored(git, file, blob)},{place}"
             git.run("update-index", "--cacheinfo", cache_info, more=index)
         tree = git.run("write-tree", more=index).decode().strip()
-    return (
-        git.run(
-            "commit-tree",
-            *("-p", "HEAD", "-m", made.title, tree),
-            more=_author(git.text("show", "--no-patch", "--format=%cI", "HEAD")),
-        )
-        .decode()
-        .strip()
-    )
+    # The same author and time, so that the same edits of the same commit are the same commit.
+    moment = git.text("show", "--no-patch", "--format=%cI", "HEAD")
+    author = {
+        f"GIT_{role}_{name}": setting
+        for role in ("AUTHOR", "COMMITTER")
+        for name, setting in (("NAME", AUTHOR), ("EMAIL", ADDRESS), ("DATE", moment))
+    }
+    committed = git.run("commit-tree", "-p", "HEAD", "-m", made.title, tree, more=author)
+    return committed.decode().strip()
 
 
 def _entry(git: Git, place: str) -> tuple[str, str]:
@@ -143,12 +132,3 @@ def _stored(git: Git, file: TextEdit, blob: str) -> str:
         raise GitFailed(f"{file.name} is not as it is committed")
     stored = git.run("hash-object", "-w", "--stdin", given=mark + file.after.encode())
     return stored.decode().strip()
-
-
-def _author(moment: str) -> Mapping[str, str]:
-    """Return author and time, so that the same edits of the same commit are the same commit."""
-    return {
-        f"GIT_{role}_{name}": setting
-        for role in ("AUTHOR", "COMMITTER")
-        for name, setting in (("NAME", AUTHOR), ("EMAIL", ADDRESS), ("DATE", moment))
-    }

@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import Literal, TypeAlias, get_args
+from typing import Final, Literal, TypeAlias, get_args
 
 from reconciler.applying.applied import Applied
 from reconciler.ci.comment import (
@@ -16,22 +16,32 @@ from reconciler.ci.comment import (
     inherited_note,
     postponed_note,
 )
-from reconciler.ci.forge.own_comment import Standing
-from reconciler.ci.forge.pull_requests import Comment, PullRequest
+from reconciler.ci.forge.pull_requests import Comment, PullRequest, Standing
 from reconciler.ci.runner import Inputs
 from reconciler.errors import SIGNALLED, ExitCode
-from reconciler.model import Action, DriftReport, InDoubt, Plan, Unchanged, Written
+from reconciler.model import (
+    Action,
+    Change,
+    DriftReport,
+    GuardViolation,
+    InDoubt,
+    Plan,
+    Unchanged,
+    Written,
+)
 from reconciler.model.outcome import CommentState
-from reconciler.operations.check_project import Checked
-from reconciler.operations.job_steps import StepReport
+from reconciler.operations.added_by_features import StepReport
+from reconciler.operations.check_project import NOT_CHECKED, Checked
+from reconciler.operations.open_session import counts_of
 from reconciler.report.applied_formats import ApplyResult, applied_markdown
 from reconciler.report.complaints.document import message, worst_first
-from reconciler.report.complaints.text import complaints_summary, complaints_text
+from reconciler.report.complaints.text import complaints_text
 from reconciler.report.drift_formats import drift_text
 from reconciler.report.markdown import SUMMARY_BYTES, code, fenced
 from reconciler.report.plan.markdown import plan_markdown
+from reconciler.report.reasons import notes_of
 from reconciler.report.table import Style
-from reconciler.syntax.diagnostic import Complaint
+from reconciler.report.words import plural
 
 FailureReason: TypeAlias = Literal[
     "validation",
@@ -123,7 +133,7 @@ class PlanBasis(Enum):
     @property
     def note(self) -> str:
         """Return the note above a plan with this basis, "" for none."""
-        return {PlanBasis.LIVE: "", PlanBasis.BASE: AGAINST_BASE, PlanBasis.NOTHING: OFFLINE}[self]
+        return {PlanBasis.BASE: AGAINST_BASE, PlanBasis.NOTHING: OFFLINE}.get(self, "")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,31 +161,87 @@ class Failure:
         return self.said or WORDS[self.reason]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JobResult:
-    """Results of the steps of a command; None, or nothing, for a step that did not end.
+CommentResult: TypeAlias = Comment | Failure | None
+"""Result of a comment: the comment as it is now, a failure where it had to work, or None."""
 
-    `checked` is the check of the manifests, and `postponed` are edits of the project file that only
-    count after the merge. `review` is the comment that an apply compares with, and `comment` is the
-    last written comment; `proposed` is the pull request that `drift` opened. `refused` are changes
-    that no review consents to, or that are blocked; `inherited` counts the refusals of the base
-    branch. `report` is of the step that a feature adds.
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refusals:
+    """Refusals of an apply after any review.
+
+    `of_base` counts the refusals of the base branch; `is_base` is true where the plan is the base's
+    own.
+    """
+
+    guards: Sequence[GuardViolation] = ()
+    blocked: Sequence[Change] = ()
+    of_base: int = 0
+    is_base: bool = False
+
+    @property
+    def codes(self) -> set[int]:
+        """Return the exit codes of an apply with these refusals."""
+        guarded = {int(ExitCode.GUARDED)} if self.guards else set[int]()
+        return guarded | ({int(ExitCode.PARTIAL)} if self.blocked else set[int]())
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """Return a line for each refusal; the text is foreign and not yet safe."""
+        return (
+            *(
+                f"{guard.message} [{guard.code}]: no review consents to that"
+                for guard in self.guards
+            ),
+            *(
+                f"{change.ref} cannot be done: {'; '.join(notes_of(change))}"
+                for change in self.blocked
+            ),
+        )
+
+    @property
+    def beside(self) -> str:
+        """Return the line that counts the refusals of the base branch, "" for none."""
+        if not self.of_base:
+            return ""
+        where = (
+            "this plan, and no change brings it" if self.is_base else "the base branch's plan too"
+        )
+        return f"{plural(self.of_base, 'refusal')} in {where}"
+
+
+NO_REFUSALS: Final = Refusals()
+
+
+@dataclass(slots=True, kw_only=True)
+class JobResult:
+    """Results of the steps of a command so far; None, or nothing, for a step that did not end.
+
+    `checked` is the check of the manifests, empty before there is one. `postponed` are edits of the
+    project file that only count after the merge. `review` is the comment that an apply compares
+    with, and `comment` is the last written comment; `proposed` is the pull request that `drift`
+    opened. `refusals` are of an apply of the plan. `report` is of the step that a feature adds.
     """
 
     command: str
-    checked: Checked | None = None
+    checked: Checked = NOT_CHECKED
     postponed: Sequence[str] = ()
     review: Standing | None = None
     plan: Plan | None = None
     compared: PlanBasis = PlanBasis.LIVE
-    refused: Sequence[str] = ()
-    inherited: str = ""
+    refusals: Refusals = NO_REFUSALS
     applied: Applied | None = None
     look: DriftReport | None = None
     report: StepReport | None = None
     comment: Comment | None = None
     proposed: PullRequest | None = None
     failure: Failure | None = None
+
+    def keep_comment(self, became: CommentResult) -> None:
+        """Keep the result of a comment; an earlier failure remains."""
+        if isinstance(became, Comment):
+            self.comment = became
+        elif became is not None:
+            self.failure = self.failure or became
 
     @property
     def code(self) -> int:
@@ -195,7 +261,7 @@ class JobResult:
     @property
     def notes(self) -> str:
         """Return the notes above the plan, as Markdown; "" for none."""
-        notes = (postponed_note(self.postponed), inherited_note(self.inherited))
+        notes = (postponed_note(self.postponed), inherited_note(self.refusals.beside))
         return "\n\n".join(filter(None, notes))
 
     @property
@@ -204,26 +270,11 @@ class JobResult:
         return self.failure.errors if self.failure is not None else ()
 
     @property
-    def environment(self) -> str:
-        """Return the environment, "" where it is unknown, or where all were checked."""
-        return self.checked.environment if self.checked is not None else ""
-
-    @property
-    def folder(self) -> str:
-        """Return the path of the project in its repository, "" for the root."""
-        return self.checked.folder if self.checked is not None else ""
-
-    @property
-    def complaints(self) -> Sequence[Complaint]:
-        """Return all complaints about the manifests."""
-        return self.checked.workspace.complaints if self.checked is not None else ()
-
-    @property
     def complaint_lines(self) -> list[str]:
         """Return the errors of the manifests, a line each, by file."""
         return [
             f"{complaint.file}:{complaint.line}: {complaint.code} {message(complaint)}"
-            for complaint in worst_first(self.complaints)
+            for complaint in worst_first(self.checked.workspace.complaints)
             if complaint.is_error
         ]
 
@@ -238,7 +289,7 @@ class JobResult:
         if self.applied is not None and (word := self._applied_word(self.applied)) is not None:
             return word
         if self.failure is not None:
-            is_refused = self.refused and self.failure.code == ExitCode.PARTIAL
+            is_refused = self.refusals.codes and self.failure.code == ExitCode.PARTIAL
             return "blocked" if is_refused else _RESULTS.get(self.failure.code, "failed")
         if self.plan is not None and self.command == "plan" and has_work(self.plan):
             return "changes" if _writes(self.plan) else "blocked"
@@ -309,7 +360,8 @@ def summary_of(result: JobResult, whole: str) -> str:
     if result.applied is not None and result.plan is not None:
         parts.append(applied_markdown(applied_result(result, result.plan, result.applied)))
     elif result.failure is not None:
-        where = f" for {code(result.environment, 80)}" if result.environment else ""
+        environment = result.checked.environment
+        where = f" for {code(environment, 80)}" if environment else ""
         title = f"`{result.command}`{where}: {result.failure.words}"
         parts.append(failure_markdown(title, result.failure.errors))
     if result.plan is not None:
@@ -321,18 +373,11 @@ def summary_of(result: JobResult, whole: str) -> str:
         parts.append(f"### `drift`: {title}\n\n{_fenced(text)}")
     elif result.report is not None:
         parts.append(result.report.summary)
-    elif result.failure is None and result.checked is not None:
-        counts = counts_of(result.checked)
-        text = complaints_text(result.complaints, _PLAIN)
+    elif result.failure is None:
+        counts = counts_of(result.checked.workspace)
+        text = complaints_text(result.checked.workspace.complaints, _PLAIN)
         parts.append(f"### `validate`: {counts}\n\n{_fenced(text)}")
     return "\n".join(parts)
-
-
-def counts_of(checked: Checked) -> str:
-    """Return how much was checked, and how many complaints there are."""
-    workspace = checked.workspace
-    count, ignored = len(workspace.manifests), len(workspace.suppressed)
-    return complaints_summary(workspace.complaints, count, workspace.files, ignored)
 
 
 def _fenced(text: str) -> str:
@@ -345,8 +390,5 @@ def _fenced(text: str) -> str:
             shown.append("(the rest is in the log)")
             break
         shown.append(line)
-    return fenced("text", _trimmed(shown)) + "\n" if text.strip() else ""
-
-
-def _trimmed(lines: Sequence[str]) -> list[str]:
-    return "\n".join(lines).strip("\n").split("\n")
+    trimmed = "\n".join(shown).strip("\n").split("\n")
+    return fenced("text", trimmed) + "\n" if text.strip() else ""

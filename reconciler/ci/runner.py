@@ -9,16 +9,15 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Literal, TextIO, TypeAlias
+from typing import Any, Literal, TextIO, TypeAlias
 
 from reconciler import __version__
-from reconciler.ci.forge.own_comment import root_of
+from reconciler.ci.forge.pull_requests import root_of
 from reconciler.cli.console import redacted
 from reconciler.errors import InvalidInput, OutputLost, UsageError
 from reconciler.journal.store import LockTimeout
 from reconciler.model.guard_levels import FLAGS
-from reconciler.operations.added_options import ADDED_OPTIONS, BEFORE_LOCK, REASONS, excluding
-from reconciler.operations.job_steps import PROPOSALS, STEP_INPUTS, STEPS
+from reconciler.operations import added_by_features as added
 from reconciler.planning.guards.consent import OverrideReasons, read_overridden
 from reconciler.project import BASE_URL, Shard, read_shard
 from reconciler.report.markdown import ANNOTATIONS_OF_A_LEVEL, LARGEST_OUTPUTS, SUMMARY_BYTES
@@ -33,7 +32,7 @@ FLAG = ("false", "true")
 NO_FLAG = ("true", "false")
 
 INPUTS: dict[str, tuple[str, ...]] = {
-    "command": ("plan", "apply", "validate", "drift", *STEPS),
+    "command": ("plan", "apply", "validate", "drift", *added.STEPS),
     "path": (".",),
     "environment": ("",),
     "shard": ("",),
@@ -51,17 +50,19 @@ INPUTS: dict[str, tuple[str, ...]] = {
     "new-journal": ("false",),
     "override-guard": ("",),
     "on-refusal": ("error", "warn"),
-    **dict.fromkeys(ADDED_OPTIONS, ("",)),
+    **dict.fromkeys(added.ADDED_OPTIONS, ("",)),
     "fail-on-changes": FLAG,
     "remember": FLAG,
-    **dict.fromkeys(PROPOSALS, ("never", "pull-request")),
-    **dict.fromkeys(STEP_INPUTS, ("",)),
+    **dict.fromkeys(added.PROPOSALS, ("never", "pull-request")),
+    **dict.fromkeys(added.STEP_INPUTS, ("",)),
     "allow-untrusted-manifests": FLAG,
     "version": ("",),
     "token": ("",),
 }
 """Every input, its default first; where there are more values, only these are allowed."""
 
+_AS_GIVEN = ("command", "path", "environment", "project", "comment", "require-plan")
+_IF_TRUE = ("summary", "annotations", "fail-on-changes", "remember")
 _PLAN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _WORD = re.compile(r"[^\W\d_]{2}")
 _REFUSAL = re.compile(
@@ -129,7 +130,10 @@ def read_inputs(
 
     Raises UsageError with the input and its allowed values.
     """
-    given = {name: _given(environ, name) for name in INPUTS}
+    given = {
+        name: environ.get(f"INPUT_{name.replace('-', '_').upper()}", "") or choices[0]
+        for name, choices in INPUTS.items()
+    }
     given.update(flags or {}, command=command or given["command"])
     for name, choices in INPUTS.items():
         if len(choices) > 1:
@@ -140,36 +144,44 @@ def read_inputs(
         raise UsageError(f"`version`: this is {__version__}; use the action at another tag")
     if not _PLAN_NAME.fullmatch(given["environment"] or "default"):
         raise UsageError(f"`environment`: `{given['environment']}` is no name of an environment")
-    of_steps = {name: given[name] for name in STEP_INPUTS}
+    of_steps = {name: given[name] for name in added.STEP_INPUTS}
     for name in filter(of_steps.get, of_steps):
-        STEP_INPUTS.load(name)(of_steps[name])
+        added.STEP_INPUTS.load(name)(of_steps[name])
+    with _named("shard"):
+        shard = read_shard(given["shard"]) if given["shard"] else None
     sarif = given["sarif-file"]
+    as_given: dict[str, Any] = {name: given[name] for name in _AS_GIVEN}
+    as_given |= {name: given[name] == "true" for name in _IF_TRUE}
     inputs = Inputs(
-        command=given["command"],
-        path=given["path"],
-        environment=given["environment"],
-        project=given["project"],
+        **{name.replace("-", "_"): value for name, value in as_given.items()},
         base_url=(given["base-url"] or environ.get(BASE_URL, "")).strip().rstrip("/"),
-        comment=given["comment"],  # type: ignore[arg-type]  # among its choices
-        require_plan=given["require-plan"],  # type: ignore[arg-type]  # among its choices
         comment_must_work=given["comment-failure"] == "error",
-        summary=given["summary"] == "true",
-        annotations=given["annotations"] == "true",
         flags=_flags(given),
         overridden=_overridden(given["override-guard"]),
         refusal_fails=given["on-refusal"] == "error",
         waits=_waits(given),
-        fail_on_changes=given["fail-on-changes"] == "true",
-        remember=given["remember"] == "true",
-        proposals=tuple(name for name in PROPOSALS if given[name] == "pull-request"),
+        proposals=tuple(name for name in added.PROPOSALS if given[name] == "pull-request"),
         of_steps=of_steps,
         allow_untrusted=given["allow-untrusted-manifests"] == "true",
         plan_file=Path(),
-        shard=_shard(given["shard"]),
+        shard=shard,
         sarif_file=Path(sarif) if sarif else None,
         token=given["token"] or environ.get("GITHUB_TOKEN", ""),
     )
-    return _with_plan_file(inputs, given["plan-file"], environ)
+    # By default the file of the plan is not where manifests are read.
+    folder = Path(environ.get("RUNNER_TEMP", "") or ".")
+    ending = "html" if inputs.command == "drift" else "json"
+    file = Path(given["plan-file"] or folder / f"{inputs.artifact}.{ending}")
+    return replace(inputs, plan_file=file.absolute())
+
+
+@contextmanager
+def _named(name: str) -> Iterator[None]:
+    """Name an input in what is wrong with it. Raises UsageError."""
+    try:
+        yield
+    except (UsageError, ValueError) as error:
+        raise UsageError(f"`{name}`: {error}") from error
 
 
 def _flag_or_reason(name: str, given: Mapping[str, str]) -> tuple[bool, str]:
@@ -178,14 +190,11 @@ def _flag_or_reason(name: str, given: Mapping[str, str]) -> tuple[bool, str]:
     folded = text.casefold()
     if text in FLAG:
         return text == "true", ""
-    if folded in (*FLAG, *_MEANT) or nearest(folded, FLAG) or not _is_reason(folded):
+    # A reason has a word, is no refusal and no expression.
+    is_reason = _WORD.search(folded) and not _REFUSAL.match(folded) and "{{" not in folded
+    if folded in (*FLAG, *_MEANT) or nearest(folded, FLAG) or not is_reason:
         raise UsageError(_not_among(name, given[name], FLAG))
     return True, text
-
-
-def _is_reason(text: str) -> bool:
-    """Return whether a text may be a reason: it has a word, is no refusal and no expression."""
-    return bool(_WORD.search(text)) and not _REFUSAL.match(text) and "{{" not in text
 
 
 def _flags(given: Mapping[str, str]) -> dict[str, str]:
@@ -206,47 +215,23 @@ def _flags(given: Mapping[str, str]) -> dict[str, str]:
 
 def _overridden(lines: str) -> OverrideReasons:
     """Return the lines `CODE=REASON` of `override-guard`, parsed."""
-    try:
+    with _named("override-guard"):
         read = read_overridden(line for line in lines.splitlines() if line.strip())
-    except UsageError as error:
-        raise UsageError(f"`override-guard`: {error}") from error
     if read.reason is not None:
         raise UsageError("`override-guard` takes lines `CODE=REASON`, with a code of a guard each")
     return read
 
 
-def _shard(text: str) -> Shard | None:
-    """Return the shard; None for all of them."""
-    try:
-        return read_shard(text) if text else None
-    except UsageError as error:
-        raise UsageError(f"`shard`: {error}") from error
-
-
 def _waits(given: Mapping[str, str]) -> dict[str, LockTimeout]:
     """Return how long an apply waits before its lock, by the inputs that say so."""
     waits: dict[str, LockTimeout] = {}
-    for name in filter(given.get, BEFORE_LOCK):
-        try:
+    for name in filter(given.get, added.BEFORE_LOCK):
+        with _named(name):
             waits[name] = LockTimeout.of(given[name])
-        except ValueError as error:
-            raise UsageError(f"`{name}`: {error}") from error
     waited = [name for name, patience in waits.items() if patience.seconds]
-    if pair := excluding([*(name for name in REASONS if given[name].strip()), *waited]):
+    if pair := added.excluding([*(name for name in added.REASONS if given[name].strip()), *waited]):
         raise UsageError(f"`{pair[0]}` and `{pair[1]}` exclude each other")
     return waits
-
-
-def _with_plan_file(inputs: Inputs, given: str, environ: Mapping[str, str]) -> Inputs:
-    """Return inputs with the plan's file; by default it is not where manifests are read."""
-    folder = Path(environ.get("RUNNER_TEMP", "") or ".")
-    ending = "html" if inputs.command == "drift" else "json"
-    file = Path(given) if given else folder / f"{inputs.artifact}.{ending}"
-    return replace(inputs, plan_file=file.absolute())
-
-
-def _given(environ: Mapping[str, str], name: str) -> str:
-    return environ.get(f"INPUT_{name.replace('-', '_').upper()}", "") or INPUTS[name][0]
 
 
 def _not_among(name: str, given: str, choices: tuple[str, ...]) -> str:

@@ -18,13 +18,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TypeAlias, assert_never
 
 from reconciler.ci.forge.event import Event
 from reconciler.document import Json
 from reconciler.project import Environment, Project, ProjectFile
 from reconciler.project.choose_target import shown_url
-from reconciler.project.settings import InFile, InGit, InObjects, parse_journal_place
+from reconciler.project.settings import InFile, InGit, InObjects, JournalPlace, parse_journal_place
 from reconciler.syntax.files import PROJECT_FILE
 
 SHOWN_DIGITS = 12
@@ -77,37 +78,15 @@ BaseFile: TypeAlias = BaseProject | MissingProject | UnavailableProject
 class Settings:
     """Settings of the job and of the two branches.
 
-    `base_url` is "" where the job has none. `trusted_branches` are those in the default branch's
-    project file. `base_commit` is the commit of the branch that a change is for, "" for the commit
-    of `base`.
+    `trusted_branches` are those in the default branch's project file. `base_commit` is the commit
+    of the branch that a change is for, "" for the commit of `base`.
     """
 
     own: Project
     base: BaseFile
     base_commit: str = ""
     trusted_branches: tuple[str, ...] = ()
-    base_url: str = ""
     allow_untrusted: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Trusted:
-    """The commit was reviewed."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Untrusted:
-    """The commit was not reviewed, or that is unknown; `why` is the reason."""
-
-    why: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Untold:
-    """There is no event, so the review is unknown."""
-
-
-Trust: TypeAlias = Trusted | Untrusted | Untold
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,70 +126,47 @@ class Barred:
 ProjectTrust: TypeAlias = Whole | OverBase | Barred
 
 
-def _trust_in(event: Event, checkout: Checkout, trusted_branches: tuple[str, ...]) -> Trust:
-    """Return whether the checkout was reviewed. Trust belongs to a commit."""
-    if not event.name:
-        return Untold()
+def _why_untrusted(event: Event, checkout: Checkout, trusted_branches: tuple[str, ...]) -> str:
+    """Return why a checkout is not known to be reviewed, "" where it was. Trust is of a commit."""
     if not checkout.commit:
-        return Untrusted(why="git shows no commit of this checkout")
+        return "git shows no commit of this checkout"
     if checkout.nested:
-        return Untrusted(why=checkout.nested)
+        return checkout.nested
     own = bool(event.commit) and checkout.commit == event.commit and not event.is_try
     reviewed = own and (event.is_on_default or event.named_branch in trusted_branches)
     if not reviewed and not checkout.is_contained:
         where = f"on `{event.named_branch}`, " if own and event.named_branch else ""
         known = f" as far as is known: {checkout.unknown}" if checkout.unknown else ""
-        return Untrusted(
-            why=f"commit {checkout.commit[:SHOWN_DIGITS]} is {where}not on the default "
-            f"branch{known}"
-        )
+        return f"commit {checkout.commit[:SHOWN_DIGITS]} is {where}not on the default branch{known}"
     if checkout.differs:
-        return Untrusted(
-            why=f"`{checkout.differs}` is not as commit {checkout.commit[:SHOWN_DIGITS]} has it"
-        )
-    return Trusted()
+        return f"`{checkout.differs}` is not as commit {checkout.commit[:SHOWN_DIGITS]} has it"
+    return ""
 
 
 def may_use(event: Event, checkout: Checkout, settings: Settings) -> ProjectTrust:
     """Return what a run may use, by the rule of this module in its table."""
-    found = _trust_in(event, checkout, settings.trusted_branches)
-    match found:
-        case Trusted():
-            return _of_newest(settings, f"commit {checkout.commit[:SHOWN_DIGITS]} was reviewed")
-        case Untold():
-            return Whole(project=settings.own, anywhere=False)
-        case Untrusted(why=why):
-            if event.name == "pull_request_target" and not settings.allow_untrusted:
-                return Barred(
-                    why="on pull_request_target secrets would meet the manifests of a change that "
-                    f"anyone can open ({why}): use pull_request, or say "
-                    "`allow-untrusted-manifests: true` if that is meant"
-                )
-            return _over_base(settings, why)
-        case _:
-            assert_never(found)
-
-
-def _of_newest(settings: Settings, why: str) -> Whole | Barred:
-    base = _base_of(settings, why)
+    own = settings.own
+    if not event.name:
+        return Whole(project=own, anywhere=False)
+    untrusted = _why_untrusted(event, checkout, settings.trusted_branches)
+    if untrusted and event.name == "pull_request_target" and not settings.allow_untrusted:
+        return Barred(
+            why="on pull_request_target secrets would meet the manifests of a change that "
+            f"anyone can open ({untrusted}): use pull_request, or say "
+            "`allow-untrusted-manifests: true` if that is meant"
+        )
+    base = _base_of(settings, untrusted or f"commit {checkout.commit[:SHOWN_DIGITS]} was reviewed")
     if isinstance(base, Barred):
         return base
-    outdated = tuple(edits(settings.own.settings, base.settings))
-    # Equal settings are used as written here, so that complaints name the lines of this file.
-    project = _over(settings.own, base) if outdated else settings.own
-    return Whole(project=project, anywhere=True, outdated=outdated)
-
-
-def _over_base(settings: Settings, why: str) -> OverBase | Barred:
-    base = _base_of(settings, why)
-    if isinstance(base, Barred):
-        return base
-    return OverBase(
-        project=_over(settings.own, base),
-        commit=settings.base_commit or base.commit,
-        why=why,
-        postponed=tuple(edits(settings.own.settings, base.settings)),
-    )
+    others = tuple(edits(own.settings, base.settings))
+    # A change that removes the project file keeps its settings until the merge.
+    file = own.file or own.root / PROJECT_FILE
+    over = replace(own, file=file, settings=with_settings_of(base.settings, own.settings))
+    if not untrusted:
+        # Equal settings are used as written here, so that complaints name the lines of this file.
+        return Whole(project=over if others else own, anywhere=True, outdated=others)
+    commit = settings.base_commit or base.commit
+    return OverBase(project=over, commit=commit, why=untrusted, postponed=others)
 
 
 def _base_of(settings: Settings, why: str) -> BaseProject | Barred:
@@ -228,12 +184,6 @@ def _base_of(settings: Settings, why: str) -> BaseProject | Barred:
             return BaseProject(commit=commit, settings=nothing_known(settings.own.settings))
         case UnavailableProject(why=lost):
             return Barred(why=f"{why}, and {lost}")
-
-
-def _over(own: Project, base: BaseProject) -> Project:
-    # A change that removes the project file keeps its settings until the merge.
-    file = own.file or own.root / PROJECT_FILE
-    return replace(own, file=file, settings=with_settings_of(base.settings, own.settings))
 
 
 def nothing_known(own: ProjectFile) -> ProjectFile:
@@ -256,12 +206,11 @@ def with_settings_of(base: ProjectFile, own: ProjectFile) -> ProjectFile:
 
 def edits(own: ProjectFile, base: ProjectFile) -> Iterator[str]:
     """Yield the dotted names of settings that a change edits and that are not used."""
-    yield from _edits(_dumped(own), _dumped(base), ())
-
-
-def _dumped(settings: ProjectFile) -> dict[str, Json]:
-    dumped: dict[str, Json] = settings.model_dump(mode="json", by_alias=True, exclude_unset=True)
-    return dumped
+    mine, theirs = (
+        settings.model_dump(mode="json", by_alias=True, exclude_unset=True)
+        for settings in (own, base)
+    )
+    yield from _edits(mine, theirs, ())
 
 
 def _edits(own: Json, base: Json, path: tuple[str, ...]) -> Iterator[str]:
@@ -306,13 +255,13 @@ def barred_target(
     return ""
 
 
-def _journal_file(environment: Environment) -> str:
-    """Return the path of a journal that is a file, "" for any other."""
-    match parse_journal_place(environment.journal) if environment.journal else None:
+def journal_file(place: JournalPlace) -> Path | None:
+    """Return the file of a journal, None for a journal that is no file."""
+    match place:
         case InFile(path=path):
-            return str(path)
-        case InGit() | InObjects() | None:
-            return ""
+            return path
+        case InGit() | InObjects():
+            return None
         case other:
             assert_never(other)
 
@@ -322,7 +271,9 @@ def barred_paths(use: Whole | OverBase, name: str, environment: Environment) -> 
     if not isinstance(use, Whole) or use.anywhere:
         return ""
     data = environment.emulator.data if environment.emulator is not None else ""
-    for path in (data, _journal_file(environment)):
+    setting = environment.journal
+    journal = journal_file(parse_journal_place(setting)) if setting else None
+    for path in (data, str(journal or "")):
         if path.startswith("/"):
             return (
                 f"environment `{name}` keeps {path} outside of the project, and outside of the "

@@ -1,24 +1,129 @@
-"""`reconciler apply`: bring the service to the state that the manifests declare."""
+"""`reconciler apply`: bring the service to the state that the manifests declare.
+
+Its options are those of all commands that apply a plan: what they agree to, and whether a person
+is asked.
+"""
 
 from __future__ import annotations
 
+import functools
+import re
+from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
+from typing import Any, cast
 
 import click
 
-from reconciler.applying.run import Applied
 from reconciler.cli import options
-from reconciler.cli.consent_options import check_asked, consenting
-from reconciler.cli.console import EventConsole, data, describe_applied, report_applied, words
+from reconciler.cli.console import EventConsole, is_terminal, report_applied
+from reconciler.cli.lock_wait import lock_timeout, read_patience
+from reconciler.cli.options import Command, together
+from reconciler.errors import UsageError
 from reconciler.journal.store import LockTimeout
-from reconciler.operations.added_options import wait_before_lock
+from reconciler.model.guard_levels import ALLOW_DESTROY, NEW_JOURNAL
+from reconciler.operations.added_by_features import (
+    ADDED_OPTIONS,
+    BEFORE_LOCK,
+    REASONS,
+    excluding,
+    wait_before_lock,
+)
 from reconciler.operations.apply_plan import Consent, plan_and_apply
 from reconciler.operations.open_project import Options
 from reconciler.operations.open_session import begin_session
-from reconciler.operations.plan_and_drift import as_reviewed, part_asked_for
-from reconciler.planning.guards.consent import UnderReview
+from reconciler.operations.plan_and_drift import as_reviewed, part_asked_for, read_plan_file
+from reconciler.planning.guards.consent import UnderReview, read_overridden
 from reconciler.report.plan.document import listed_in
-from reconciler.report.unplanned import not_applied
+
+_DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
+_FLAGS = (
+    click.option("--expect", metavar="DIGEST", help="Apply only a plan with this digest."),
+    click.option(
+        "--plan",
+        "plan_file",
+        metavar="FILE",
+        type=click.Path(path_type=Path),
+        help="Apply only the plan that was written with `--out FILE`.",
+    ),
+    click.option("--yes", is_flag=True, help="Do not ask; required without a terminal."),
+    click.option("--allow-destroy", is_flag=True, help="Allow what cannot be brought back."),
+    click.option(
+        "--override-guard",
+        "override",
+        metavar="CODE=REASON",
+        multiple=True,
+        help="Apply more than this guard allows. Without CODE=: more than any that has no flag of "
+        "its own.",
+    ),
+)
+
+
+def _added(name: str) -> Callable[[Command], Command]:
+    """Return an option that a feature adds."""
+    flag, shown = f"--{name}", ADDED_OPTIONS.load(name).help
+    if name not in BEFORE_LOCK:
+        return click.option(flag, metavar="REASON", help=shown)
+    return click.option(flag, metavar="DURATION", default="0", callback=read_patience, help=shown)
+
+
+def parameter_of(option: str) -> str:
+    """Return the name of the parameter of an option."""
+    return option.replace("-", "_")
+
+
+def consenting(command: Command) -> Command:
+    """Add the options of applying a plan to a command, as `consent` and `patience`."""
+
+    @functools.wraps(command)
+    def gathered(
+        *,
+        expect: str | None,
+        plan_file: Path | None,
+        yes: bool,
+        allow_destroy: bool,
+        override: tuple[str, ...],
+        new_journal: bool = False,
+        **own: Any,
+    ) -> Any:
+        if expect is not None and plan_file is not None:
+            raise UsageError("--expect and --plan exclude each other")
+        given = {name: own.pop(parameter_of(name)) for name in REASONS}
+        reasons = {name: reason for name, reason in given.items() if reason is not None}
+        waits = {name: own.pop(parameter_of(name)) for name in BEFORE_LOCK}
+        for name, reason in reasons.items():
+            if not reason.strip():
+                raise UsageError(f"--{name} needs a reason, which is kept in the journal")
+        waited = [name for name, timeout in waits.items() if timeout.seconds]
+        if (pair := excluding((*reasons, *waited))) is not None:
+            raise UsageError(f"--{pair[0]} and --{pair[1]} exclude each other")
+        if expect is not None and not _DIGEST.fullmatch(expect):
+            raise UsageError(
+                "--expect takes the digest of a plan, as sha256:…: 64 digits of 0-9, a-f"
+            )
+        reviewed = read_plan_file(plan_file) if plan_file is not None else None
+        flags = {
+            ALLOW_DESTROY: "" if allow_destroy else None,
+            NEW_JOURNAL: "" if new_journal else None,
+            **reasons,
+        }
+        consent = Consent(
+            expect=expect,
+            reviewed=reviewed,
+            yes=yes,
+            flags={flag: reason for flag, reason in flags.items() if reason is not None},
+            overridden=read_overridden(override),
+            waits=waits,
+        )
+        return command(consent=consent, **own)
+
+    return together(*_FLAGS, *map(_added, ADDED_OPTIONS), lock_timeout)(cast("Command", gathered))
+
+
+def check_asked(consent: Consent) -> None:
+    """Raise UsageError where there is no consent and no person can be asked."""
+    if not consent.given and not is_terminal():
+        raise UsageError("there is no terminal: give --yes, --expect DIGEST or --plan FILE")
 
 
 @click.command
@@ -38,23 +143,11 @@ def apply(*, options: Options, form: str, consent: Consent, patience: LockTimeou
     """
     check_asked(consent)
     if form == "jsonl":
-        options = replace(options, reporter=EventConsole())
+        options = replace(options, reporter=EventConsole(options.verbose, options.quiet))
     consent = replace(consent, part=part_asked_for(options, consent.reviewed))
     session = begin_session(as_reviewed(options, consent.reviewed))
     if (reviewed := consent.reviewed) is not None:
         session = replace(session, review=UnderReview(listed=lambda _: listed_in(reviewed)))
     wait_before_lock(session, consent.waits)
-    made, applied = plan_and_apply(
-        session,
-        lambda _: consent,
-        "apply",
-        verbose=options.verbose,
-        quiet=options.quiet,
-        patience=patience,
-    )
-    if applied is None:
-        words(not_applied(made.digest), laid_out=True)
-        return data(
-            describe_applied(Applied(), made, form, verbose=False) if form != "text" else ""
-        )
+    made, applied = plan_and_apply(session, lambda _: consent, "apply", patience=patience)
     return report_applied(applied, made, form, verbose=options.verbose)

@@ -110,17 +110,15 @@ SHELLS: Mapping[str, type[ShellComplete]] = {
 
 def source_of(shell: str) -> str:
     """Return the script that makes a shell ask for completions."""
-    made = SHELLS[shell](click.Group(PROGRAM), {}, PROGRAM, VARIABLE)
     # Bash's own method would start bash to find its version.
-    return ShellComplete.source(made)
+    return ShellComplete.source(SHELLS[shell](click.Group(PROGRAM), {}, PROGRAM, VARIABLE))
 
 
 def answer(instruction: str) -> int:
     """Print the answer to a script, such as `bash_complete`; nothing where there is none."""
     shell, _, _ = instruction.partition("_")
     try:
-        made = SHELLS[shell](group_of(read_tree(), PROGRAM), {}, PROGRAM, VARIABLE)
-        text = made.complete()
+        text = SHELLS[shell](command_of(read_tree(), PROGRAM), {}, PROGRAM, VARIABLE).complete()
         sys.stdout.write(f"{text}\n" if text else "")
         sys.stdout.flush()
     except Exception:  # noqa: BLE001 - our output would appear inside the typed line
@@ -128,16 +126,12 @@ def answer(instruction: str) -> int:
     return 0
 
 
-def group_of(tree: Command, name: str) -> click.Group:
-    """Return a group of commands that can only be completed."""
-    commands = {word: _command(command, word) for word, command in tree.get("commands", {}).items()}
+def command_of(tree: Command, name: str) -> click.Command:
+    """Return a command, or a group of commands, that can only be completed."""
+    if "commands" not in tree:
+        return click.Command(name, params=_parameters(tree), help=tree["help"])
+    commands = {word: command_of(command, word) for word, command in tree["commands"].items()}
     return click.Group(name, commands=commands, params=_parameters(tree), help=tree["help"])
-
-
-def _command(tree: Command, name: str) -> click.Command:
-    if "commands" in tree:
-        return group_of(tree, name)
-    return click.Command(name, params=_parameters(tree), help=tree["help"])
 
 
 def _parameters(tree: Command) -> list[click.Parameter]:
@@ -159,10 +153,9 @@ def _option(parameter: CommandParameter) -> click.Parameter:
 
 
 def _argument(parameter: CommandParameter) -> click.Parameter:
-    nargs = -1 if parameter.get("several") else 1
     return click.Argument(
         [parameter["name"]],
-        nargs=nargs,
+        nargs=-1 if parameter.get("several") else 1,
         required=False,
         type=_type(parameter),
         shell_complete=_offer(parameter),
@@ -200,10 +193,6 @@ def _place(ctx: click.Context) -> CompletionProject:
     return place_of(Path(str(paths[0])) if paths else Path())
 
 
-def _environments(place: CompletionProject, _: click.Context, __: str) -> Iterable[str]:
-    return place.environments
-
-
 def refs(place: CompletionProject, _: click.Context, __: str) -> Iterator[str]:
     """Yield the names of the manifests of a project, each as Kind/name."""
     return (f"{manifest.kind}/{manifest.name}" for manifest in named_in(place))
@@ -229,7 +218,7 @@ def _terms(place: CompletionProject, _: click.Context, incomplete: str) -> Itera
 
 
 _GIVING: Mapping[str, Gives] = {
-    "environment": _environments,
+    "environment": lambda place, _context, _typed: place.environments,
     "ref": refs,
     "run": _runs,
     "term": _terms,

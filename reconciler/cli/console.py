@@ -9,9 +9,11 @@ import signal
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, TextIO
 
 from reconciler.errors import OutputLost, worst
+from reconciler.operations.open_project import Reporter
 from reconciler.report.complaints.text import complaints_beside
 from reconciler.report.safe import columns, hide_with, json_text, safe
 from reconciler.report.table import DEFAULT_WIDTH, NARROWEST, Style, fitted
@@ -32,14 +34,12 @@ _lines: list[Callable[[], AbstractContextManager[None]]] = []
 
 def redact_with(redaction: Redaction) -> None:
     """Filter every text from now on."""
-    if _redaction:
-        # One filter with all secrets is applied once to each text, however many filters there were.
-        _redaction[0].take(redaction)
-    else:
+    if not _redaction:
         from reconciler.api.secret import Redaction  # noqa: PLC0415 - callers have loaded it
 
         _redaction.append(Redaction())
-        _redaction[0].take(redaction)
+    # One filter with all secrets is applied once to each text, however many filters there were.
+    _redaction[0].take(redaction)
 
 
 @contextmanager
@@ -94,11 +94,6 @@ def words(text: str, *, laid_out: bool = False) -> None:
     _write(sys.stderr, text if laid_out else fitted(text, stderr_style(verbose=False)))
 
 
-def question(text: str) -> None:
-    """Ask a person; the answer is typed on the same line."""
-    _write(sys.stderr, text)
-
-
 def redacted(text: str) -> str:
     """Return the text without any secret."""
     for redaction in _redaction:
@@ -147,7 +142,7 @@ def answered(asking: str) -> str:
 def _answer(asking: str) -> str:
     # Not `click.prompt`: it loses a signal that comes while the question is written, and writes to
     # stdout.
-    question(asking)
+    _write(sys.stderr, asking)
     line = _line_or_signal(sys.stdin)
     # If the answer was typed ahead or comes from a pipe, the cursor is still on this line, which
     # cannot be detected; otherwise this prints a blank line.
@@ -175,38 +170,42 @@ def _line_or_signal(stream: TextIO) -> str:
         os.close(writer)
 
 
-class Console:
+@dataclass(frozen=True)
+class Console(Reporter):
     """The output of a run: messages on stderr, and questions to the user."""
+
+    verbose: bool = False
+    quiet: bool = False
 
     def say(self, text: str, *, laid_out: bool = False) -> None:
         """Print a message for a person."""
         words(text, laid_out=laid_out)
 
-    def complain(self, complaints: Sequence[Complaint], *, verbose: bool) -> None:
+    def complain(self, complaints: Sequence[Complaint]) -> None:
         """Print complaints, each with its place."""
-        words(complaints_beside(complaints, stderr_style(verbose=verbose)), laid_out=True)
+        words(complaints_beside(complaints, stderr_style(verbose=self.verbose)), laid_out=True)
 
-    def show(self, plan: Plan, *, verbose: bool) -> None:
+    def show(self, plan: Plan) -> None:
         """Print a plan on stderr."""
         from reconciler.report.plan.text import plan_text  # noqa: PLC0415 - not for validate
 
-        words(plan_text(plan, stderr_style(verbose=verbose)), laid_out=True)
+        words(plan_text(plan, stderr_style(verbose=self.verbose)), laid_out=True)
 
-    def confirm(self, plan: Plan, *, verbose: bool) -> bool:
+    def confirm(self, plan: Plan) -> bool:
         """Show the plan; return whether the answer is `yes`."""
-        self.show(plan, verbose=verbose)
+        self.show(plan)
         from reconciler.report.counts import summary  # noqa: PLC0415 - not for validate
 
-        style = stderr_style(verbose=verbose)
+        style = stderr_style(verbose=self.verbose)
         where = safe(f"{plan.environment} ({plan.target})")
         asking, taken = f"Apply to {where}: {summary(plan)}?", "Only `yes` is taken: "
         is_long = columns(asking) + 1 + columns(taken) > style.width
         between = "\n" if is_long else " "
         return _answer(f"{fitted(asking, style)}{between}{taken}") == "yes"
 
-    def writing(self, plan: Plan, *, quiet: bool) -> Callable[[Outcome], None]:
+    def writing(self, plan: Plan) -> Callable[[Outcome], None]:
         """Return the function that prints each outcome as soon as it is known."""
-        return Writing(plan, quiet=quiet).tell
+        return Writing(plan, quiet=self.quiet).tell
 
     def hide(self, redaction: Redaction) -> None:
         """Filter every text from now on."""
@@ -216,17 +215,12 @@ class Console:
 class EventConsole(Console):
     """The output of a run with events as its data: each outcome is a line on stdout."""
 
-    def writing(self, plan: Plan, *, quiet: bool) -> Callable[[Outcome], None]:
+    def writing(self, plan: Plan) -> Callable[[Outcome], None]:
         """Print that the writes begin; return the function that prints each outcome as a line."""
         from reconciler.report.applied_formats import begun_line, outcome_json  # noqa: PLC0415 - not for validate
 
-        del quiet
         event(begun_line(plan))
-
-        def tell(outcome: Outcome) -> None:
-            event(outcome_json(outcome, plan))
-
-        return tell
+        return lambda outcome: event(outcome_json(outcome, plan))
 
 
 class Writing:
@@ -260,17 +254,15 @@ class Writing:
 
 def describe_plan(made: Plan, form: str, project: Project, *, verbose: bool) -> str:
     """Return a plan in the format of this name."""
+    from reconciler.report.plan import document, text  # noqa: PLC0415 - not for validate
+
     match form:
         case "json":
-            from reconciler.report.plan.document import plan_json  # noqa: PLC0415 - for this format
-
-            return plan_json(made)
+            return document.plan_json(made)
         case "jsonl":
-            from reconciler.report.plan.document import plan_jsonl  # noqa: PLC0415 - as above
-
-            return plan_jsonl(made)
+            return document.plan_jsonl(made)
         case "markdown":
-            from reconciler.report.plan.markdown import plan_markdown  # noqa: PLC0415 - as above
+            from reconciler.report.plan.markdown import plan_markdown  # noqa: PLC0415 - for this format
 
             return plan_markdown(made)
         case "html":
@@ -279,13 +271,24 @@ def describe_plan(made: Plan, form: str, project: Project, *, verbose: bool) -> 
 
             return plan_html(made, made_now(project))
         case _:
-            from reconciler.report.plan.text import plan_text  # noqa: PLC0415 - as above
-
-            return plan_text(made, stdout_style(verbose=verbose))
+            return text.plan_text(made, stdout_style(verbose=verbose))
 
 
-def report_applied(applied: Applied, made: Plan, form: str, *, verbose: bool) -> int:
-    """Print what an apply did, and return its exit code."""
+def report_applied(
+    applied: Applied | None, made: Plan, form: str, *, verbose: bool, command: str = ""
+) -> int:
+    """Print what an apply did, and return its exit code.
+
+    `applied` is None where a person declined; `command` then applies the same plan later, "" for
+    `apply`.
+    """
+    if applied is None:
+        from reconciler.applying.applied import Applied  # noqa: PLC0415 - not for validate
+        from reconciler.report.unplanned import not_applied  # noqa: PLC0415 - with it
+
+        words(not_applied(made.digest, command), laid_out=True)
+        text = describe_applied(Applied(), made, form, verbose=False) if form != "text" else ""
+        return data(text)
     code = worst(applied.exit_codes)
     try:
         return data(describe_applied(applied, made, form, verbose=verbose), ending=code)

@@ -49,7 +49,6 @@ def shown(found: DriftReport, form: str, session: Session, style: Style) -> str:
         case "html":
             from reconciler.report.html import drift_html  # noqa: PLC0415 - for this format only
 
-            made = made_now(session.project)
-            return drift_html(found, session.name, session.target.name, made)
+            return drift_html(found, session.name, session.target.name, made_now(session.project))
         case _:
             return drift_text(found, style)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -57,26 +58,22 @@ def emulator() -> None:
 )
 @options.verbose
 @options.quiet
-def serve(  # noqa: PLR0913 - one parameter a flag
+def serve(
     *,
     host: str,
     port: int,
     data: Path | None,
-    alert_ids: tuple[str, ...],
-    seed: str | None,
-    live: bool,
     faults: Path | None,
     profile: Path | None,
     keys: Path | None,
-    log: Path | None,
-    verbose: bool,
     quiet: bool,
-) -> int:
+    **others: Any,
+) -> None:
     """Serve until stopped. The key is RECONCILER_API_KEY, else any that is not empty.
 
     docs/emulator.md describes the files for --faults, --profile and --keys.
     """
-    del verbose
+    del others["verbose"]
     from reconciler.emulator import (  # noqa: PLC0415 - brings the server
         UnreadableDataError,
         UnreadableSettingsError,
@@ -92,15 +89,12 @@ def serve(  # noqa: PLR0913 - one parameter a flag
             host,
             port,
             data,
-            alert_ids=alert_ids,
             api_key=key_in(os.environ) or None,
             keys=_read_keys(keys) if keys is not None else {},
             profile=load_profile(profile) if profile is not None else None,
             faults=load_faults(faults) if faults is not None else None,
-            log=log,
-            seed=seed,
-            live=live,
-            announce=_silent if quiet else words,
+            announce=(lambda _: None) if quiet else words,
+            **others,
         )
     except (UnreadableDataError, UnreadableSettingsError) as error:
         raise InvalidInput(str(error)) from error
@@ -109,14 +103,13 @@ def serve(  # noqa: PLR0913 - one parameter a flag
     except OSError as error:
         action = f"write {error.filename}" if error.filename else f"serve on {host}:{port}"
         raise UsageError(f"cannot {action}: {error.strerror or error}") from error
-    return 0
 
 
 @emulator.command("tick")
 @click.option("--data", type=file_type, metavar="FILE", required=True, help="The SQLite file.")
 @options.verbose
 @options.quiet
-def tick_once(*, data: Path, verbose: bool, quiet: bool) -> int:
+def tick_once(*, data: Path, verbose: bool, quiet: bool) -> None:
     """Catch up with the time since the last tick: new events, incidents and cases."""
     del verbose
     from reconciler.emulator import (  # noqa: PLC0415 - brings the server
@@ -139,7 +132,6 @@ def tick_once(*, data: Path, verbose: bool, quiet: bool) -> int:
             f"events: {happened.events}, incidents opened: {happened.incidents}, "
             f"closed: {happened.closed}, cases opened: {happened.cases}"
         )
-    return 0
 
 
 LARGEST_KEYS = 1 << 20
@@ -176,7 +168,3 @@ def _begin_folder_of(data: Path) -> None:
         begin_folder(data.parent)
     except OSError as error:
         raise InvalidInput(f"cannot keep data in {data}: {error.strerror}") from error
-
-
-def _silent(_: str) -> None:
-    """Announce nothing."""

@@ -46,7 +46,7 @@ def init(
     verbose: bool,
     quiet: bool,
     form: str,
-) -> int:
+) -> None:
     """Make a workspace to start from: a project file, an example of each kind, CI, hooks, editor.
 
     What is there already stays as it is. On a terminal it asks for what is not given.
@@ -65,7 +65,6 @@ def init(
         data("".join(f"{safe(os.path.relpath(folder / text))}\n" for text in made.created))
     if not quiet:
         words(format_init(made.kept, made.remarks, made.next), laid_out=True)
-    return 0
 
 
 def _wanted(folder: Path, base_url: str | None, environment: str | None, *, asks: bool) -> Start:

@@ -12,7 +12,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from threading import Event, RLock, Thread
 
@@ -72,8 +72,11 @@ class Shown:
             is_long = self._busy_since is not None and now.at - self._busy_since >= SILENT_SECONDS
             if self.width is not None:
                 self._draw(waiting_line(now, redacted, self.width()) if is_long else "")
-            elif is_long and now.at - self._logged_at >= LOG_SECONDS:
-                self._log(waiting_line(now, redacted), now.at)
+                return
+            is_due = is_long and now.at - self._logged_at >= LOG_SECONDS
+            if is_due and (line := waiting_line(now, redacted)):
+                write(sys.stderr, f"{redacted(line)}\n")
+                self._logged_at = now.at
 
     def _since(self, oldest: float | None) -> float | None:
         """Return since when the run is busy without a pause that was shown."""
@@ -85,11 +88,6 @@ class Shown:
         if line != self._drawn:
             write(sys.stderr, f"{CLEAR}{redacted(line)}")
             self._drawn = line
-
-    def _log(self, line: str, at: float) -> None:
-        if line:
-            write(sys.stderr, f"{redacted(line)}\n")
-            self._logged_at = at
 
     @contextmanager
     def away(self) -> Iterator[None]:
@@ -125,26 +123,20 @@ def _width() -> int:
 
 
 @contextmanager
-def timed(waits: Waits) -> Iterator[None]:
-    """Print at the end of the block how long its parts took, however it ends."""
-    begun, start = waits.clock(), time.process_time()
-    try:
-        yield
-    finally:
-        wall = waits.clock() - begun
-        lines = timing_lines(waits.spent, start, wall, time.process_time())
-        words("\n".join(lines), laid_out=True)
-
-
-@contextmanager
 def waiting(*, quiet: bool, timings: bool = False) -> Iterator[Waits]:
     """Display a run's waits until the end of the block, if a display is wanted.
 
     With `timings`, print at the end how long its parts took.
     """
     waits = Waits()
-    with timed(waits) if timings else nullcontext(), _shown(waits, quiet=quiet):
-        yield waits
+    begun, start = waits.clock(), time.process_time()
+    try:
+        with _shown(waits, quiet=quiet):
+            yield waits
+    finally:
+        if timings:
+            wall, spent = waits.clock() - begun, time.process_time()
+            words("\n".join(timing_lines(waits.spent, start, wall, spent)), laid_out=True)
 
 
 @contextmanager

@@ -56,7 +56,18 @@ shard = click.option(
 )
 
 
-_SELECTING = (
+def together(*flags: Callable[[Command], Command]) -> Callable[[Command], Command]:
+    """Return one decorator that adds several options, in their order."""
+
+    def added(command: Command) -> Command:
+        for flag in reversed(flags):
+            command = flag(command)
+        return command
+
+    return added
+
+
+selecting = together(
     click.option(
         "--select",
         metavar="EXPR",
@@ -68,25 +79,13 @@ _SELECTING = (
         "--exclude", metavar="EXPR", multiple=True, help="All but what is meant, as in --select."
     ),
 )
-
-
-def selecting(command: Command) -> Command:
-    """Add `--select` and `--exclude` to a command that reads manifests, as `options.selection`."""
-    for flag in reversed(_SELECTING):
-        command = flag(command)
-    return command
+"""Options of a command that reads manifests, as `options.selection`."""
 
 
 def of_features(name: str) -> Callable[[Command], Command]:
     """Add the options that features give to the command of this name; values keep their names."""
-
-    def added(command: Command) -> Command:
-        for key in reversed([*FEATURE_OPTIONS]):
-            if key.rpartition(" ")[0] == name:
-                command = FEATURE_OPTIONS.load(key)(command)
-        return command
-
-    return added
+    keys = [key for key in FEATURE_OPTIONS if key.rpartition(" ")[0] == name]
+    return together(*map(FEATURE_OPTIONS.load, keys))
 
 
 def formats(*names: str) -> Callable[[Command], Command]:
@@ -101,36 +100,6 @@ def formats(*names: str) -> Callable[[Command], Command]:
     )
 
 
-def reading(command: Command) -> Command:
-    """Add the arguments for reading manifests to a command, as `options`."""
-    return _asking(command, paths, environment, project, verbose, quiet, no_cache, timings)
-
-
-def locating(command: Command) -> Command:
-    """Add the arguments for a command that needs only the project file, as `options`."""
-    return _asking(command, paths, project, verbose, quiet)
-
-
-def connected(command: Command) -> Command:
-    """Add the options for a command that only talks to the service, as `options`."""
-    return _asking(command, environment, project, shard, verbose, quiet)
-
-
-def remembering(command: Command) -> Command:
-    """Add the options for a command that needs only a journal, as `options`."""
-    return _asking(command, environment, project, place, shard, verbose, quiet)
-
-
-def recalling(command: Command) -> Command:
-    """Add the arguments for a command that reads manifests and a journal, as `options`."""
-    return _asking(command, paths, environment, project, shard, verbose, quiet, no_cache, timings)
-
-
-def adopting(command: Command) -> Command:
-    """Add the options for a command that changes manifests and journal, as `options`."""
-    return _asking(command, environment, project, place, verbose, quiet)
-
-
 def _selection(select: tuple[str, ...], exclude: tuple[str, ...]) -> Selection:
     if not select and not exclude:
         return EVERYTHING
@@ -139,39 +108,60 @@ def _selection(select: tuple[str, ...], exclude: tuple[str, ...]) -> Selection:
     return read_selection(select, exclude, BY_NAME)
 
 
-def _asking(command: Command, *flags: Callable[[Command], Command]) -> Command:
-    @functools.wraps(command)
-    def gathered(  # noqa: PLR0913 - one for each flag
-        *,
-        environment: str | None = None,
-        project: Path | None,
-        verbose: bool,
-        quiet: bool,
-        paths: tuple[Path, ...] = (),
-        select: tuple[str, ...] = (),
-        exclude: tuple[str, ...] = (),
-        no_cache: bool | None = None,
-        timings: bool = False,
-        shard: Shard | None = None,
-        **own: Any,
-    ) -> Any:
-        selection = _selection(select, exclude)
-        with waiting(quiet=quiet, timings=timings) as waits:
-            options = Options(
-                paths=paths,
-                environment=environment,
-                project=project,
-                verbose=verbose,
-                quiet=quiet,
-                waits=waits,
-                reporter=Console(),
-                selection=selection,
-                cached=no_cache is False,
-                journal_of_shard=shard,
-            )
-            return command(options=options, **own)
+def _asking(*flags: Callable[[Command], Command]) -> Callable[[Command], Command]:
+    """Return a decorator that adds arguments to a command, which gets them as `options`."""
 
-    asking = cast("Command", gathered)
-    for flag in reversed(flags):
-        asking = flag(asking)
+    def asking(command: Command) -> Command:
+        @functools.wraps(command)
+        def gathered(  # noqa: PLR0913 - one for each flag
+            *,
+            environment: str | None = None,
+            project: Path | None,
+            verbose: bool,
+            quiet: bool,
+            paths: tuple[Path, ...] = (),
+            select: tuple[str, ...] = (),
+            exclude: tuple[str, ...] = (),
+            no_cache: bool | None = None,
+            timings: bool = False,
+            shard: Shard | None = None,
+            **own: Any,
+        ) -> Any:
+            selection = _selection(select, exclude)
+            with waiting(quiet=quiet, timings=timings) as waits:
+                options = Options(
+                    paths=paths,
+                    environment=environment,
+                    project=project,
+                    verbose=verbose,
+                    quiet=quiet,
+                    waits=waits,
+                    reporter=Console(verbose, quiet),
+                    selection=selection,
+                    cached=no_cache is False,
+                    journal_of_shard=shard,
+                )
+                return command(options=options, **own)
+
+        return together(*flags)(cast("Command", gathered))
+
     return asking
+
+
+reading = _asking(paths, environment, project, verbose, quiet, no_cache, timings)
+"""Arguments of a command that reads manifests."""
+
+locating = _asking(paths, project, verbose, quiet)
+"""Arguments of a command that needs only the project file."""
+
+connected = _asking(environment, project, shard, verbose, quiet)
+"""Options of a command that only talks to the service."""
+
+remembering = _asking(environment, project, place, shard, verbose, quiet)
+"""Options of a command that needs only a journal."""
+
+recalling = _asking(paths, environment, project, shard, verbose, quiet, no_cache, timings)
+"""Arguments of a command that reads manifests and a journal."""
+
+adopting = _asking(environment, project, place, verbose, quiet)
+"""Options of a command that changes manifests and journal."""

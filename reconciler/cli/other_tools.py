@@ -100,8 +100,8 @@ def about_word(word: str) -> str:
 def about_option(error: click.NoSuchOption, arguments: Sequence[str]) -> str:
     """Return our equivalent of an unknown option; "" if there is none."""
     name = _typed(error.option_name, arguments).lstrip("-")
-    known = _options_of(error.ctx)
-    if name in known:
+    parameters = error.ctx.command.params if error.ctx is not None else []
+    if f"--{name}" in {flag for parameter in parameters for flag in parameter.opts}:
         return f"write `--{name}`: a name of more than one letter has two dashes"
     return _meaning(OPTION_WORDS, name)
 
@@ -119,10 +119,3 @@ def _typed(option: str, arguments: Sequence[str]) -> str:
     names = (argument.partition("=")[0] for argument in arguments)
     clusters = (name for name in names if name.startswith("-") and not name.startswith("--"))
     return next((cluster for cluster in clusters if option[1:] in cluster), option)
-
-
-def _options_of(context: click.Context | None) -> list[str]:
-    if context is None:
-        return []
-    flags = (opt for parameter in context.command.params for opt in parameter.opts)
-    return [flag.removeprefix("--") for flag in flags if flag.startswith("--")]

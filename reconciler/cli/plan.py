@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-import asyncio
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from reconciler.cli import options
-from reconciler.cli.console import data, describe_plan, redacted, stdout_style, words
+from reconciler.cli.console import data, describe_plan, stdout_style, words
 from reconciler.errors import ExitCode, ReconcilerError, UsageError, worst
 from reconciler.operations.open_project import Options, manifest_paths, project_file, read_project
-from reconciler.operations.open_session import begin_session, cache_of
+from reconciler.operations.open_session import begin_session
 from reconciler.operations.plan_and_drift import (
-    as_part,
     check_writable,
     failures_of,
-    find_changed,
-    part_of,
-    plan_now,
-    report_part,
+    plan_changed,
     write_private,
 )
 from reconciler.report.plan.document import plan_json
@@ -71,23 +66,18 @@ def plan(
     **asked: object,
 ) -> int:
     """Show what apply would do. Nothing is written, neither to the service nor to the journal."""
-    wanted = _Wanted(options, form, out, since, asked, exit_code=exit_code)
-    if watch:
-        _check_watching(form, out, exit_code=exit_code)
-        return _watch(wanted)
-    return _plan(wanted)
-
-
-def _check_watching(form: str, out: Path | None, *, exit_code: bool) -> None:
+    planned = partial(_plan, options, form, out, since, asked, exit_code=exit_code)
+    if not watch:
+        return planned()
     if form != "text" or out is not None or exit_code:
         raise UsageError("--watch is for reading along: without --format, --out and --exit-code")
     if not sys.stdout.isatty():
         raise UsageError("--watch is for a terminal, and stdout is not one")
+    return _watch(options, planned)
 
 
-def _watch(wanted: _Wanted) -> int:
+def _watch(options: Options, plan_again: Callable[[], int]) -> int:
     """Plan now and after every save, until a signal ends it."""
-    options = wanted.options
     from reconciler.operations.file_watch import Watch, watched  # noqa: PLC0415 - for --watch only
 
     def seen() -> Watch:
@@ -101,7 +91,7 @@ def _watch(wanted: _Wanted) -> int:
     def planned() -> None:
         data(CLEARED if stdout_style(verbose=False).terminal else "")
         try:
-            _plan(wanted)
+            plan_again()
         except ReconcilerError as error:
             words(f"error: {safe(str(error))}", laid_out=True)
         except ExceptionGroup as group:
@@ -113,56 +103,37 @@ def _watch(wanted: _Wanted) -> int:
     return 0
 
 
-@dataclass(frozen=True, slots=True)
-class _Wanted:
-    """Options of the command; `asked` are values of options of features, by their names."""
+def _plan(
+    options: Options,
+    form: str,
+    out: Path | None,
+    since: str | None,
+    asked: Mapping[str, object],
+    *,
+    exit_code: bool,
+) -> int:
+    """Print a plan, write it to a file if wanted, and return the exit code.
 
-    options: Options
-    form: str
-    out: Path | None
-    since: str | None
-    asked: Mapping[str, object]
-    exit_code: bool
-
-
-def _plan(wanted: _Wanted) -> int:
-    options, out, since = wanted.options, wanted.out, wanted.since
+    `asked` are values of options of features, by their names.
+    """
     for name in PLANNERS:
-        if (value := wanted.asked.get(name)) is not None:
+        if (value := asked.get(name)) is not None:
             if out is not None:
                 check_writable(out)
             made, project = PLANNERS.load(name)(options, value)
-            return _shown(made, project, wanted)
-    session = begin_session(options)
+            break
+    else:
+        session = begin_session(options)
+        project = session.project
+        if out is not None:
+            check_writable(out)
+        made = plan_changed(session, options, since, asked)
     if out is not None:
-        check_writable(out)
-    changed = find_changed(session, options, since) if since is not None else None
-    session = part_of(session, changed) if changed is not None else session
-    history = session.journal().history
-    made = asyncio.run(
-        plan_now(
-            session,
-            history,
-            wanted.asked,
-            cache_of(options, session.project),
-        )
-    )
-    if changed is not None:
-        made = as_part(made, changed, history)
-        if not options.quiet:
-            report_part(changed, options.reporter)
-    return _shown(made, session.project, wanted)
-
-
-def _shown(made: Plan, project: Project, wanted: _Wanted) -> int:
-    """Print a plan, write it to a file if wanted, and return the exit code."""
-    options, out = wanted.options, wanted.out
-    if out is not None:
-        write_private(out, redacted(plan_json(made)))
+        write_private(out, plan_json(made))
     code = worst(failures_of(made))
-    if not code and wanted.exit_code and (made.has_changes or made.is_noted):
+    if not code and exit_code and (made.has_changes or made.is_noted):
         code = ExitCode.DIFFERENT
-    data(describe_plan(made, wanted.form, project, verbose=options.verbose), ending=code)
+    data(describe_plan(made, form, project, verbose=options.verbose), ending=code)
     if made.unsettled and not options.quiet:
         words("nothing can be applied before the unsettled creates are settled")
     return code

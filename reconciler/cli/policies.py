@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -18,14 +18,14 @@ from reconciler.cli.console import (
     stdout_style,
     words,
 )
-from reconciler.cli.record_output import Column, enumerated, plain, print_records
+from reconciler.cli.record_output import Column, each, enumerated, plain, print_records
 from reconciler.cli.root import Group
 from reconciler.document import Json
 from reconciler.errors import InvalidInput, UsageError
 from reconciler.kinds.assumed_reads import text as text_of
 from reconciler.kinds.log_policy_set.remote import bulk_create, bulk_test, flaw_of_input
 from reconciler.operations.open_project import Options
-from reconciler.operations.open_session import Session, open_api, open_target
+from reconciler.operations.open_session import open_target
 from reconciler.records.log_policies import (
     PRIORITIES,
     RULE_TYPES,
@@ -68,28 +68,12 @@ def policies() -> None:
 @click.option("--source", type=click.Choice(["logs", "spans"]), default="logs", show_default=True)
 @options.connected
 @options.formats("text", "json", "jsonl", "csv")
-def list_all(
-    *,
-    enabled_only: bool,
-    source: str,
-    options: Options,
-    form: str,
-) -> int:
+def list_all(*, enabled_only: bool, source: str, options: Options, form: str) -> None:
     """List the policies in the order in which they are tried."""
-    session = open_target(options)
-    found = asyncio.run(_listed(session, source.upper(), enabled_only=enabled_only))
-
-    async def each() -> AsyncIterator[LogPolicy]:
-        for policy in found:
-            yield policy
-
-    asyncio.run(print_records(each(), COLUMNS, form))
-    return 0
-
-
-async def _listed(session: Session, source: str, *, enabled_only: bool) -> list[LogPolicy]:
-    async with open_api(session) as api:
-        return await list_log_policies(api, source, enabled_only=enabled_only)
+    found = open_target(options).ask(
+        lambda api: list_log_policies(api, source.upper(), enabled_only=enabled_only)
+    )
+    asyncio.run(print_records(each(found), COLUMNS, form))
 
 
 @policies.command
@@ -112,7 +96,7 @@ def test(
     file: Path | None,
     options: Options,
     form: str,
-) -> int:
+) -> None:
     """Show which policy each kind of log would meet; nothing is changed."""
     if file is not None and (application or subsystem or severity):
         raise UsageError("--file and the other flags exclude each other")
@@ -121,10 +105,8 @@ def test(
         raise UsageError("give --application, --subsystem or --severity, or --file FILE")
     rows = [row] if file is None else read_rows(file, ROW_FIELDS)
     wire_rows = [_wire_row(row, "--severity")] if file is None else _wire_rows(rows, file)
-    session = open_target(options)
-    results = asyncio.run(_tested(session, wire_rows))
+    results = open_target(options).ask(lambda api: bulk_test(api, wire_rows))
     _print_results(rows, results, form, verbose=options.verbose)
-    return 0
 
 
 def _wire_rows(rows: Sequence[dict[str, Json]], file: Path) -> list[dict[str, Json]]:
@@ -141,11 +123,6 @@ def _wire_row(row: dict[str, Json], flag: str) -> dict[str, Json]:
     spelled = ",".join(enumerated(SEVERITIES, severities, flag))
     values = (text_of(row, "application"), text_of(row, "subsystem"), spelled)
     return dict(zip(WIRE_FIELDS, values, strict=True))
-
-
-async def _tested(session: Session, rows: Sequence[dict[str, Json]]) -> list[dict[str, Json]]:
-    async with open_api(session) as api:
-        return await bulk_test(api, rows)
 
 
 def _print_results(
@@ -184,13 +161,7 @@ def _result_cells(row: dict[str, Json], result: dict[str, Json]) -> list[str]:
 @click.option("--yes", is_flag=True, help="Do not ask; required without a terminal.")
 @options.connected
 @options.formats("text", "json")
-def add(
-    *,
-    file: Path,
-    yes: bool,
-    options: Options,
-    form: str,
-) -> int:
+def add(*, file: Path, yes: bool, options: Options, form: str) -> None:
     """Add the policies of FILE, all or none: a list in the form of the API.
 
     A LogPolicySet manifest that leaves them out destroys them at its next apply,
@@ -208,12 +179,11 @@ def add(
     is_agreed = yes or agreed(f"Add them to {session.name}?")
     if not is_agreed:
         words("nothing was added")
-    created = asyncio.run(_added(session, requests)) if is_agreed else []
+    created = session.ask(lambda api: bulk_create(api, requests)) if is_agreed else []
     if form == "json":
         json_data(list(created))
     else:
         data("".join(f"added {safe(text_of(document, 'name'))}\n" for document in created))
-    return 0
 
 
 def _check_inputs(requests: Sequence[dict[str, Json]], file: Path) -> None:
@@ -226,8 +196,3 @@ def _check_inputs(requests: Sequence[dict[str, Json]], file: Path) -> None:
         if flaw:
             raise InvalidInput(f"{file}: item {number}: {flaw}")
         names.add(name)
-
-
-async def _added(session: Session, requests: Sequence[dict[str, Json]]) -> list[dict[str, Json]]:
-    async with open_api(session) as api:
-        return await bulk_create(api, requests)

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import asyncio
+import functools
 import re
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
 import click
 
+from reconciler.cli import options as shared
 from reconciler.cli.console import data, json_data, stdout_style, words
 from reconciler.errors import UsageError
 from reconciler.operations.open_project import Options, now
-from reconciler.operations.open_session import open_api, open_target
+from reconciler.operations.open_session import open_target
 from reconciler.records.record import Allowance, Enumeration, Record, Span, moment, stamp
 from reconciler.report.table import Heading, Style, csv_line, table
 from reconciler.runtime.progress import Deed, Progress
@@ -28,10 +29,11 @@ DEFAULT_LIMIT = 100
 BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
 
 Item = TypeVar("Item", bound=Record)
+Command = TypeVar("Command", bound=Callable[..., Any])
 
 UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
-limit = click.option(
+_limit = click.option(
     "--limit",
     type=click.IntRange(0),
     default=DEFAULT_LIMIT,
@@ -116,6 +118,42 @@ def parse_single_pairs(texts: Sequence[str], flag: str) -> dict[str, str]:
     return {key: value for key, (value,) in pairs.items()}
 
 
+def span(since: str, until: str) -> Callable[[Command], Command]:
+    """Add `--since` and `--until`, with these help texts."""
+    return shared.together(
+        click.option("--since", metavar="TIME", help=since),
+        click.option("--until", metavar="TIME", help=until),
+    )
+
+
+def pairs(
+    flag: str, name: str, shown: str, parse: Callable[[Sequence[str], str], Any] = parse_pairs
+) -> Callable[[Command], Command]:
+    """Add an option for `KEY=VALUE`, which may be repeated."""
+    return click.option(
+        flag,
+        name,
+        multiple=True,
+        metavar="KEY=VALUE",
+        callback=lambda _context, _option, texts: parse(texts, flag),
+        help=shown,
+    )
+
+
+def values_of(
+    enumeration: Enumeration, flag: str, name: str, shown: str, metavar: str = "NAME"
+) -> Callable[[Command], Command]:
+    """Add an option for values of an enumeration, which may be repeated."""
+    return click.option(
+        flag,
+        name,
+        multiple=True,
+        metavar=metavar,
+        callback=lambda _context, _option, texts: enumerated(enumeration, texts, flag),
+        help=shown,
+    )
+
+
 def enumerated(enumeration: Enumeration, values: Sequence[str], flag: str) -> tuple[str, ...]:
     """Return values as the API writes them.
 
@@ -143,6 +181,12 @@ def _value(enumeration: Enumeration, value: str, flag: str) -> str:
 def plain(enumeration: Enumeration, value: str) -> str:
     """Return an enumeration's value as a person writes it."""
     return value.removeprefix(enumeration.prefix).lower().replace("_", " ")
+
+
+async def each(records: Sequence[Item]) -> AsyncIterator[Item]:
+    """Yield records that are there already."""
+    for record in records:
+        yield record
 
 
 async def print_records(
@@ -194,38 +238,37 @@ def clock_time(text: str) -> str:
     return at.replace(tzinfo=None).isoformat(" ", "seconds") if at is not None else text
 
 
-@dataclass(frozen=True, slots=True)
-class ListFormat(Generic[Item]):
-    """How records are printed; `most` is 0 for all records."""
-
-    columns: Sequence[Column[Item]]
-    form: str
-    most: int
-    noun: str
+Records: TypeAlias = "Callable[[Api, Allowance], AsyncIterator[Item]]"
+"""Yields records of the service, within an allowance."""
 
 
-def run_listing(
-    options: Options,
-    listing: ListFormat[Item],
-    records: Callable[[Api, Allowance], AsyncIterator[Item]],
-) -> int:
-    """Print records of the service and their number; return the exit code.
+def listing(
+    columns: Sequence[Column[Item]], noun: str
+) -> Callable[[Callable[..., Records[Item]]], Callable[..., None]]:
+    """Make a command of a function that returns what to list.
 
-    A warning that the service announces more than it lists is printed even with --quiet.
+    The command prints the records and their number. A warning that the service announces more than
+    it lists is printed even with --quiet.
     """
-    session = open_target(options)
-    allowed = Allowance(records=listing.most or None)
 
-    async def run() -> int:
-        async with open_api(session) as api:
-            with api.waits.step(Deed.LISTING, listing.noun) as step:
-                found = records(api, allowed)
-                return await print_records(found, listing.columns, listing.form, step)
+    def decorated(command: Callable[..., Records[Item]]) -> Callable[..., None]:
+        @functools.wraps(command)
+        def listed(*, limit: int, options: Options, form: str, **wanted: Any) -> None:
+            records = command(**wanted)
+            allowed = Allowance(records=limit or None)
 
-    report_count(asyncio.run(run()), listing.most, listing.noun, quiet=options.quiet)
-    if allowed.missing:
-        words(f"warning: the service announces {allowed.missing:,} more than it lists")
-    return 0
+            async def printed(api: Api) -> int:
+                with api.waits.step(Deed.LISTING, noun) as step:
+                    return await print_records(records(api, allowed), columns, form, step)
+
+            count = open_target(options).ask(printed)
+            report_count(count, limit, noun, quiet=options.quiet)
+            if allowed.missing:
+                words(f"warning: the service announces {allowed.missing:,} more than it lists")
+
+        return _limit(shared.connected(shared.formats("text", "json", "jsonl", "csv")(listed)))
+
+    return decorated
 
 
 def report_count(count: int, most: int, noun: str, *, quiet: bool) -> None:

@@ -250,28 +250,37 @@ def with_loss(code: int) -> int:
 
 def _tell_loss(error: OutputLost) -> int:
     if not isinstance(error, PipeClosed):
-        _report(error)
+        report_error(error)
     return worst({error.exit_code, error.ending})
 
 
 def report_error(error: BaseException, arguments: Sequence[str] = ()) -> int:
     """Report an error, and return its exit code; `arguments` are the typed words."""
+    from reconciler.cli.console import words  # noqa: PLC0415 - only for an error
+    from reconciler.report.safe import safe  # noqa: PLC0415 - only for an error
+
     error = first_of(error)
     match error:
         case click.ClickException():
             _show_usage(error, arguments)
             return ExitCode.USAGE
         case click.Abort() | KeyboardInterrupt():
-            _end_line()
+            words("")
             return SIGINT_CODE
-        case _:
-            return _report(error)
-
-
-def _end_line() -> None:
-    from reconciler.cli.console import words  # noqa: PLC0415 - only for an error
-
-    words("")
+        case ReconcilerError():
+            for message in error.refusals if isinstance(error, GuardRefused) else (str(error),):
+                first, *rest = message.splitlines() or [""]
+                lines = (f"error: {safe(first)}", *(_further(safe(line)) for line in rest))
+                words("\n".join(lines))
+            return error.exit_code
+        case OSError() if why := _lack_of_room(error):
+            words(f"error: {safe(why)}")
+            return ExitCode.INVALID
+    words(f"internal error: {type(error).__name__}: {safe(str(error), 500)}")
+    words(
+        f"this is a bug of reconciler; the journal shows what was written: `{on_journal('show')}`"
+    )
+    return ExitCode.INTERNAL
 
 
 def _show_usage(error: click.ClickException, arguments: Sequence[str]) -> None:
@@ -329,22 +338,3 @@ def _lack_of_room(error: OSError) -> str:
     if str(error.strerror).startswith("No usable temporary directory"):
         return "there is no folder for temporary files: set TMPDIR to one that can be written"
     return ""
-
-
-def _report(error: BaseException) -> int:
-    from reconciler.cli.console import words  # noqa: PLC0415 - only for an error
-    from reconciler.report.safe import safe  # noqa: PLC0415 - only for an error
-
-    if isinstance(error, ReconcilerError):
-        for message in error.refusals if isinstance(error, GuardRefused) else (str(error),):
-            first, *rest = message.splitlines() or [""]
-            words("\n".join((f"error: {safe(first)}", *(_further(safe(line)) for line in rest))))
-        return error.exit_code
-    if isinstance(error, OSError) and (why := _lack_of_room(error)):
-        words(f"error: {safe(why)}")
-        return ExitCode.INVALID
-    words(f"internal error: {type(error).__name__}: {safe(str(error), 500)}")
-    words(
-        f"this is a bug of reconciler; the journal shows what was written: `{on_journal('show')}`"
-    )
-    return ExitCode.INTERNAL

@@ -85,18 +85,14 @@ def schemas() -> dict[str, Schema]:
 
 def _of(shape: Any, title: str) -> Schema:
     written = TypeAdapter(shape).json_schema(mode="serialization", schema_generator=PublishedSchema)
-    return _titled(written, title)
-
-
-def _titled(schema: Schema, title: str) -> Schema:
-    return {"$schema": DIALECT, **schema, "title": title}
+    return {"$schema": DIALECT, **written, "title": title}
 
 
 @click.command
 @click.argument("name", required=False, metavar="[NAME]")
 @options.verbose
 @options.quiet
-def schema(name: str | None, *, verbose: bool, quiet: bool) -> int:
+def schema(name: str | None, *, verbose: bool, quiet: bool) -> None:
     """Print a JSON Schema: of a kind, `manifest` (any kind), `project`, or what a command prints.
 
     Without NAME, list the names.
@@ -105,10 +101,9 @@ def schema(name: str | None, *, verbose: bool, quiet: bool) -> int:
     known = schemas()
     if name is None:
         data("".join(f"{text}\n" for text in known))
-        return 0
+        return
     if name not in known:
         near = nearest(name, known)
         hint = f"; did you mean `{near}`?" if near else ""
         raise UsageError(f"there is no schema `{name}`{hint} (known: {', '.join(known)})")
     data(json.dumps(known[name], indent=2) + "\n")
-    return 0

@@ -12,8 +12,9 @@ from reconciler.cli.console import data, stderr_style, stdout_style, words
 from reconciler.errors import InvalidInput, UsageError
 from reconciler.operations.check_project import Checked, after_check, check, check_in
 from reconciler.operations.open_project import Options, manifest_paths, read_project
+from reconciler.operations.open_session import counts_of
 from reconciler.report.complaints.document import FixDocument, complaints_json, complaints_jsonl
-from reconciler.report.complaints.text import complaints_summary, complaints_text
+from reconciler.report.complaints.text import complaints_text
 from reconciler.report.counts import describe_selection
 from reconciler.report.safe import safe
 from reconciler.report.unplanned import describe_unheeded
@@ -114,8 +115,7 @@ def _fixes_of(options: Options, project: Project, *, only_shown: bool) -> Fixes:
         found = check_in(project, options, in_all=True).workspace
         left = {(manifest.source.file, manifest.source.line) for manifest in found.left_out}
         left -= {(manifest.source.file, manifest.source.line) for manifest in found.manifests}
-    paths = manifest_paths(options, project)
-    fixes = find_fixes(paths, project.root, project.settings, left)
+    fixes = find_fixes(manifest_paths(options, project), project.root, project.settings, left)
     for fix in () if only_shown else fixes.found:
         replace_text(fix.path, fix.name, fix.roots, before=fix.before, after=fix.after)
     return fixes
@@ -136,14 +136,10 @@ def _tell(
 
 def _summarise(options: Options, checked: Checked) -> None:
     if not options.quiet:
-        workspace = checked.workspace
-        count = len(workspace.manifests)
-        ignored = len(workspace.suppressed)
-        summary = complaints_summary(workspace.complaints, count, workspace.files, ignored)
-        selected = checked.selected
-        left = f"{safe(describe_selection(selected))}" if selected is not None else ""
+        workspace, selected = checked.workspace, checked.selected
+        left = safe(describe_selection(selected)) if selected is not None else ""
         unheeded = describe_unheeded(workspace.unheeded)
-        words("\n".join(filter(None, (summary, left, unheeded, checked.advice))))
+        words("\n".join(filter(None, (counts_of(workspace), left, unheeded, checked.advice))))
 
 
 def rendered(checked: Checked, form: str, fixes: Sequence[FixDocument] | None = None) -> str:
@@ -169,10 +165,9 @@ def rendered(checked: Checked, form: str, fixes: Sequence[FixDocument] | None = 
             skipped = [ref for ref in workspace.elsewhere if ref not in workspace.unselected]
             return complaints_junit(workspace.complaints, workspace.manifests, skipped)
         case _:
-            count = len(workspace.manifests)
             return complaints_json(
                 workspace.complaints,
-                count,
+                len(workspace.manifests),
                 workspace.files,
                 fixes,
                 ignored=len(workspace.suppressed),

@@ -324,7 +324,7 @@ class Journal:
         self.history = History(begun=True, old=self.history.old, seed=self.history.seed)
         self.history.add(entries)
 
-    def _kept(self) -> contextlib.AbstractContextManager[None]:
+    def _kept(self) -> contextlib.AbstractContextManager[object]:
         """Return a context that shows progress while waiting for the store."""
         return self.waits.on(Keeping(self.place))
 

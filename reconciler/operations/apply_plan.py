@@ -11,16 +11,15 @@ from uuid import uuid4
 from reconciler.applying.applied import Applied
 from reconciler.applying.run import Run
 from reconciler.errors import GuardRefused, Stale, Unsettled, UsageError
-from reconciler.journal.entries import OverrideEntry, RunEntry, Unfrozen
+from reconciler.journal.entries import OverrideEntry, Unfrozen
 from reconciler.journal.journal import Journal
 from reconciler.journal.store import LockTimeout
 from reconciler.model import Change, GuardViolation, LostUnseen, Plan, Ref
 from reconciler.model.guard_levels import BREAK_GLASS, FROZEN, REVIEW_LEVEL, flag_of
 from reconciler.operations.interrupts import interrupts
-from reconciler.operations.open_project import applied_commit
+from reconciler.operations.open_project import Reporter, applied_commit
 from reconciler.operations.open_session import Session, known_secrets, open_api
 from reconciler.operations.plan_and_drift import plan_now
-from reconciler.operations.reporter import Reporter
 from reconciler.planning.guards import Agreed, unmet
 from reconciler.planning.guards.consent import (
     NOTHING_OVERRIDDEN,
@@ -51,7 +50,12 @@ def part_of_reviewed(
     UsageError where a selected change waits for a change that is not selected.
     """
     selection.check_named(change.ref for change in made.declared)
-    chosen = [change for change in made.declared if _takes(selection, change)]
+    chosen = [
+        change
+        for change in made.declared
+        if (source := change.source) is not None
+        and selection.takes(change.ref, source.file, change.labels)
+    ]
     if not chosen:
         raise UsageError("nothing of the reviewed plan is selected")
     refs = {change.ref for change in chosen}
@@ -73,17 +77,6 @@ def part_of_reviewed(
         selected=selection.leaving_out(len(rest)),
     )
     return replace(part, guarded=guards_of_part(made, part, guards)), len(other)
-
-
-def not_as_reviewed(count: int) -> str:
-    """Return the line that counts unselected changes that are not as reviewed."""
-    verb = "is" if count == 1 else "are"
-    return f"{plural(count, 'other change')} {verb} not as reviewed, and not applied here"
-
-
-def _takes(selection: Selection, change: Change) -> bool:
-    source = change.source
-    return source is not None and selection.takes(change.ref, source.file, change.labels)
 
 
 def _waiting(chosen: Sequence[Change], refs: set[Ref]) -> Iterator[str]:
@@ -157,7 +150,7 @@ class Consent:
         return None
 
 
-def check(made: Plan, consent: Consent, reporter: Reporter, *, verbose: bool) -> None:
+def check(made: Plan, consent: Consent, reporter: Reporter) -> None:
     """Check a plan before anything is written.
 
     This is law I7 of docs/reliability.md. Raises Unsettled, Stale or GuardRefused.
@@ -172,7 +165,7 @@ def check(made: Plan, consent: Consent, reporter: Reporter, *, verbose: bool) ->
     expected = reviewed["digest"] if reviewed is not None else consent.expect
     is_known = expected is None or expected == made.digest or consent.part is not None
     if not is_known and (reviewed is None or not is_rest(reviewed, made)):
-        raise Stale(_describe_stale(made, str(expected), consent, reporter, verbose=verbose))
+        raise Stale(_describe_stale(made, str(expected), consent, reporter))
     found = unmet(made.guarded, consent.agreed_of(made))
     if found:
         raise GuardRefused(
@@ -188,15 +181,12 @@ def refusal(objection: GuardViolation, *, is_reviewed: bool = False) -> str:
     return "\n".join((message, *(f"  - {way}" for way in objection.remedies)))
 
 
-def _describe_stale(
-    made: Plan, expected: str, consent: Consent, reporter: Reporter, *, verbose: bool
-) -> str:
+def _describe_stale(made: Plan, expected: str, consent: Consent, reporter: Reporter) -> str:
     lines = [f"the plan is no longer the reviewed one: expected {expected}, is {made.digest}"]
     if consent.reviewed is not None:
-        known = with_done(consent.reviewed, made)
-        lines.extend(f"  {line}" for line in changed_since(known, made))
+        lines.extend(f"  {line}" for line in changed_since(with_done(consent.reviewed, made), made))
     else:
-        reporter.show(made, verbose=verbose)
+        reporter.show(made)
         way = "review it in a change" if is_in_job() else "review it, then apply its digest"
         lines.append(f"  the current plan is above; {way}")
     return "\n".join(lines)
@@ -207,20 +197,18 @@ def plan_and_apply(
     agree: Callable[[Plan], Consent],
     command: str,
     *,
-    verbose: bool,
-    quiet: bool,
     begin: Callable[[Plan], None] = lambda _: None,
     patience: LockTimeout | None = None,
 ) -> tuple[Plan, Applied | None]:
     """Plan, check the consent, ask where none was given, and apply, all under the journal's lock.
 
-    A plan that no person has seen is shown, unless `quiet`. Return None as the second value where a
-    person was asked and declined; nothing was applied then. `agree` receives the plan before that
-    check. `begin` receives it once nothing prevents the apply. `command` is the name of the command
-    in the journal. Raises Locked, and what planning, `agree` and `check` raise; nothing was applied
-    then.
+    A plan that no person has seen is shown, unless the run is quiet. Return None as the second
+    value where a person was asked and declined; nothing was applied then. `agree` receives the plan
+    before that check. `begin` receives it once nothing prevents the apply. `command` is the name of
+    the command in the journal. Raises Locked, and what planning, `agree` and `check` raise; nothing
+    was applied then.
     """
-    rules = session.project.settings.plan_rules
+    rules, reporter = session.project.settings.plan_rules, session.reporter
     journal, name = session.journal(), str(uuid4())
     with journal.locked(name, patience):
         try:
@@ -233,26 +221,28 @@ def plan_and_apply(
                     made, consent.reviewed, consent.part, session.environment.guards
                 )
                 if others:
-                    session.reporter.say(not_as_reviewed(others))
-            check(made, consent, session.reporter, verbose=verbose)
+                    verb = "is" if others == 1 else "are"
+                    reporter.say(
+                        f"{plural(others, 'other change')} {verb} not as reviewed, and not "
+                        "applied here"
+                    )
+            check(made, consent, reporter)
             does_work = made.has_changes or made.is_noted
             if consent.given:
                 made = consented(made)
-            if does_work and consent.given and not (consent.is_reviewed or quiet):
-                session.reporter.show(made, verbose=verbose)
-            if (
-                not consent.given
-                and does_work
-                and not session.reporter.confirm(made, verbose=verbose)
-            ):
+            if does_work and consent.given and not (consent.is_reviewed or reporter.quiet):
+                reporter.show(made)
+            if does_work and not consent.given and not reporter.confirm(made):
                 return made, None
         except KeyboardInterrupt:
-            session.reporter.say("\nnothing was applied")
+            reporter.say("\nnothing was applied")
             raise
         begin(made)
-        journal.begin(_run_entry(session, journal, name, made, command))
+        # What comes from the journal is of no commit.
+        commit = "" if session.recorded_as else applied_commit(session.project)
+        journal.begin(journal.run_entry(name, session.recorded_as or command, commit, made.digest))
         _note_lifted(session, journal, made, consent)
-        return made, asyncio.run(_apply_now(session, journal, name, made, quiet=quiet))
+        return made, asyncio.run(_apply_now(session, journal, name, made))
 
 
 def _note_lifted(session: Session, journal: Journal, made: Plan, consent: Consent) -> None:
@@ -285,8 +275,7 @@ def _lifted(made: Plan, consent: Consent) -> Iterator[tuple[str, str, tuple[str,
     for code, reason in given.codes.items():
         yield f"--override-guard {code}", reason, (code,) if code in left else ()
     if given.reason is not None:
-        codes = sorted(set(left) - given.codes.keys())
-        yield "--override-guard", given.reason, tuple(codes)
+        yield "--override-guard", given.reason, tuple(sorted(set(left) - given.codes.keys()))
     there = sorted({objection.code for objection in made.guarded})
     for flag, reason in consent.flags.items():
         # A freeze has its own journal entry.
@@ -298,15 +287,7 @@ def _say_needless(session: Session, flag: str, why: str) -> None:
     session.reporter.say(f"{flag} was not needed: {why}, so the journal keeps nothing of it")
 
 
-def _run_entry(session: Session, journal: Journal, name: str, made: Plan, command: str) -> RunEntry:
-    # What comes from the journal is of no commit.
-    commit = "" if session.recorded_as else applied_commit(session.project)
-    return journal.run_entry(name, session.recorded_as or command, commit, made.digest)
-
-
-async def _apply_now(
-    session: Session, journal: Journal, name: str, made: Plan, *, quiet: bool
-) -> Applied:
+async def _apply_now(session: Session, journal: Journal, name: str, made: Plan) -> Applied:
     reporter = session.reporter
     for change in made.changes:
         if change.lost:
@@ -320,9 +301,7 @@ async def _apply_now(
                         f"{change.ref}: {safe(words_of(remark, change.ref, places_in(change)))}"
                     )
     async with interrupts(reporter.say) as taken, open_api(session) as api:
-        run = Run(
-            api, journal, name, tell=reporter.writing(made, quiet=quiet), stopping=taken.stopping
-        )
+        run = Run(api, journal, name, tell=reporter.writing(made), stopping=taken.stopping)
         taken.work = asyncio.ensure_future(run.apply(made))
         with suppress(asyncio.CancelledError):
             await taken.work

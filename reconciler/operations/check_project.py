@@ -23,7 +23,7 @@ from reconciler.project import Environment, Project, choose_environment
 from reconciler.runtime.rows import Rows
 from reconciler.syntax.files import folder_in_repository
 from reconciler.workspace.expression_scope import Scope
-from reconciler.workspace.secret_scan import Withheld, withheld_from
+from reconciler.workspace.secret_scan import withheld_from
 from reconciler.workspace.workspace import NOTHING, Workspace, everywhere
 
 
@@ -43,6 +43,8 @@ class Checked:
     advice: str = ""
     selected: Selected | None = None
 
+
+NOT_CHECKED: Final = Checked(workspace=Workspace(), environment="", folder="")
 
 AfterCheck: TypeAlias = Callable[[Checked, Options, Any], Checked]
 """Acts on what was checked, by the value of an option; returns what is reported."""
@@ -97,41 +99,31 @@ def check_in(
         environments = dict([choose_environment(project, options.environment)])
     lead_here(options, project, next(iter(environments)) if len(environments) == 1 else "")
     withheld = withheld_from(os.environ)
-    scopes = [
-        _scope(project, name, environment, options, secrets, withheld)
-        for name, environment in environments.items()
-    ]
+    scopes = []
+    for name, environment in environments.items():
+        scope = Scope(
+            name,
+            environment.variables,
+            withheld=withheld,
+            today=today(),
+            selection=options.selection,
+        )
+        if secrets is not None:
+            # No secret file is read and no command is run.
+            known = secrets_of(project, name, environment, secrets, Allowed.NOTHING)
+            scope = replace(scope, secrets=known, unread=known.unread, why_unset=known.why)
+        scopes.append(scope)
     are_all = (
         is_whole(options, project) and environments.keys() >= project.settings.environments.keys()
     )
     workspace = everywhere(read_workspaces(options, project, scopes, instead), are_all=are_all)
     options.selection.check_named(workspace.known)
     name = "" if len(scopes) > 1 else scopes[0].environment
-    selected = options.selection.leaving_out(len(workspace.left_out))
-    advice = advice_on_nothing(options, project, workspace, name)
     return Checked(
         workspace=workspace,
         environment=name,
         folder=folder_in_repository(project.root),
         project=project,
-        advice=advice,
-        selected=selected,
+        advice=advice_on_nothing(options, project, workspace, name),
+        selected=options.selection.leaving_out(len(workspace.left_out)),
     )
-
-
-def _scope(  # noqa: PLR0917 - the parts of a scope
-    project: Project,
-    name: str,
-    environment: Environment,
-    options: Options,
-    environ: Mapping[str, str] | None,
-    withheld: Withheld,
-) -> Scope:
-    """Return what expressions may name. No secret file is read and no command is run."""
-    scope = Scope(
-        name, environment.variables, withheld=withheld, today=today(), selection=options.selection
-    )
-    if environ is None:
-        return scope
-    known = secrets_of(project, name, environment, environ, Allowed.NOTHING)
-    return replace(scope, secrets=known, unread=known.unread, why_unset=known.why)

@@ -12,7 +12,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.resources import files
 from pathlib import Path
 
@@ -40,6 +40,11 @@ _ADDRESS = "https://api.example.com"
 _AT_ADDRESS = re.compile(rf"^( *)(?=\S.*{re.escape(_ADDRESS)})", re.MULTILINE)
 _ACTION = re.compile(r"uses: (example-org/reconciler@0+)")
 _JOURNAL = re.compile(r"(?m)^    # What was written.*\n(?:    #.*\n)*    journal: (git:\S+)$")
+_IN_FILE = (
+    "    # What was written, and the ids that came back: the only memory of what the service\n"
+    "    # cannot show. Here it is a file of this machine, which `journal move` takes to a\n"
+    "    # remote or a bucket before CI or others apply.\n"
+)
 _NO_NAME = re.compile(r"(?:true|false|null|yes|no|on|off|y|n|[0-9._+-].*)", re.IGNORECASE)
 
 
@@ -55,7 +60,6 @@ class Start:
 class InitResult:
     """Result of an init: names, relative to the folder, of the files it wrote and those it kept."""
 
-    folder: Path
     created: tuple[str, ...]
     kept: tuple[str, ...]
     remarks: tuple[str, ...]
@@ -105,7 +109,8 @@ def start(options: Options, folder: Path, wanted: Start, schemas: Mapping[str, s
     alone = is_new and not _has_remote(folder)
     shared = _JOURNAL.search(texts[PROJECT_FILE]) if alone else None
     if shared is not None:
-        texts[PROJECT_FILE] = _JOURNAL.sub(_in_file(wanted), texts[PROJECT_FILE])
+        place = f".reconciler/{wanted.environment}.journal.jsonl"
+        texts[PROJECT_FILE] = _JOURNAL.sub(f"{_IN_FILE}    journal: {place}", texts[PROJECT_FILE])
     _check_places(folder, texts)
     created: list[str] = []
     left = [] if is_new else [PROJECT_FILE]
@@ -113,16 +118,17 @@ def start(options: Options, folder: Path, wanted: Start, schemas: Mapping[str, s
         (created if _write(folder, name, text) else left).append(name)
     remarks = (*_remarks(folder, texts, created), *(_strangers(folder, created) if is_new else ()))
     if shared is not None and PROJECT_FILE in created:
-        remarks = (*remarks, _to_share(wanted, shared[1]))
-    environment = EMULATED if is_new or _is_emulated(folder) else ""
-    return InitResult(
-        folder, tuple(created), tuple(left), remarks, _next(options, folder, environment)
-    )
-
-
-def _is_emulated(folder: Path) -> bool:
-    project, _ = load_project(folder / PROJECT_FILE)
-    return project is not None and EMULATED in project.settings.environments
+        move = on_journal("move", f"--to {shared[1]}", environment=wanted.environment)
+        later = (
+            f"the journal of `{wanted.environment}` is a file of this machine, as there is no git "
+            f"remote: before CI or others apply, add one, run `{move}`, and write "
+            f"`journal: {shared[1]}`"
+        )
+        remarks = (*remarks, later)
+    project = None if is_new else load_project(folder / PROJECT_FILE)[0]
+    is_emulated = is_new or (project is not None and EMULATED in project.settings.environments)
+    following = _next(options, folder, EMULATED if is_emulated else "")
+    return InitResult(tuple(created), tuple(left), remarks, following)
 
 
 def known_target(folder: Path) -> Start:
@@ -137,8 +143,7 @@ def known_target(folder: Path) -> Start:
     if len(services) != 1:
         return Start()
     ((name, url),) = services.items()
-    fits = not wrong_name(name) and not wrong_base_url(url)
-    return Start(name, url) if fits else Start()
+    return Start(name, url) if not wrong_name(name) and not wrong_base_url(url) else Start()
 
 
 def _texts(*, is_new: bool, schemas: Mapping[str, str]) -> Iterator[tuple[str, str]]:
@@ -183,35 +188,14 @@ def _has_remote(folder: Path) -> bool:
         return False
 
 
-def _in_file(wanted: Start) -> str:
-    place = f".reconciler/{wanted.environment}.journal.jsonl"
-    return (
-        "    # What was written, and the ids that came back: the only memory of what the service\n"
-        "    # cannot show. Here it is a file of this machine, which `journal move` takes to a\n"
-        "    # remote or a bucket before CI or others apply.\n"
-        f"    journal: {place}"
-    )
-
-
-def _to_share(wanted: Start, place: str) -> str:
-    """Return how to move a journal from a file to a remote, once there is a remote."""
-    move = on_journal("move", f"--to {place}", environment=wanted.environment)
-    return (
-        f"the journal of `{wanted.environment}` is a file of this machine, as there is no git "
-        f"remote: before CI or others apply, add one, run `{move}`, and write `journal: {place}`"
-    )
-
-
 def _editor_settings(schemas: Mapping[str, str]) -> str:
     """Return settings that assign schemas to files, for editors with a YAML language server.
 
     Not every editor supports excluding globs, so the folders of manifests are named.
     """
     project, manifest = schemas
-    folders = (EXAMPLES, *(kind.name for kind in KINDS))
-    globs = [f"{folder}/**/*.yaml" for folder in folders]
-    settings = {"yaml.schemas": {project: PROJECT_FILE, manifest: globs}}
-    return json.dumps(settings, indent=2) + "\n"
+    globs = [f"{folder}/**/*.yaml" for folder in (EXAMPLES, *(kind.name for kind in KINDS))]
+    return json.dumps({"yaml.schemas": {project: PROJECT_FILE, manifest: globs}}, indent=2) + "\n"
 
 
 def _check_places(root: Path, names: Iterable[str]) -> None:
@@ -276,13 +260,6 @@ def _strangers(folder: Path, created: list[str]) -> Iterator[str]:
 
 def _next(options: Options, folder: Path, environment: str) -> tuple[str, ...]:
     """Return the next three commands, as typed in the present folder."""
-    is_here = folder.resolve() == Path.cwd()
-    there = Options(
-        paths=() if is_here else (folder,),
-        environment=None,
-        project=None,
-        verbose=options.verbose,
-        quiet=options.quiet,
-    )
+    there = replace(options, paths=() if folder.resolve() == Path.cwd() else (folder,))
     lead_here(there, Project(folder.resolve(), folder.resolve() / PROJECT_FILE), environment)
-    return tuple(on_manifests(command) for command in ("validate", "plan", "apply"))
+    return tuple(map(on_manifests, ("validate", "plan", "apply")))

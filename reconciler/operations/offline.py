@@ -11,38 +11,19 @@ import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from reconciler import model
 from reconciler.errors import InvalidInput
 from reconciler.journal.journal import Journal
 from reconciler.kinds import BY_NAME
-from reconciler.model import (
-    Action,
-    Against,
-    BaseRefused,
-    Evidence,
-    Manifest,
-    OnlyLiveKnows,
-    Plan,
-    Ref,
-    RemoteId,
-    Unchanged,
-    Written,
-)
 from reconciler.model.guard_levels import FLAGS
 from reconciler.operations.apply_plan import Consent, plan_and_apply
-from reconciler.operations.open_project import (
-    Options,
-    is_whole,
-    journal_of,
-    loaded,
-    today,
-)
-from reconciler.operations.open_session import Session, open_workspace
+from reconciler.operations.open_project import Options, Reporter, is_whole, today
+from reconciler.operations.open_session import Session, open_workspace, read_journal
 from reconciler.operations.plan_and_drift import plan_now
-from reconciler.operations.reporter import Silent
 from reconciler.planning.guards.consent import OverrideReasons
 from reconciler.project import (
     Embedded,
@@ -97,23 +78,23 @@ class Offline:
     session: Session
     options: Options
     folder: Path
-    refused: tuple[Ref, ...] = ()
-    unknown: tuple[Ref, ...] = ()
+    refused: tuple[model.Ref, ...] = ()
+    unknown: tuple[model.Ref, ...] = ()
 
-    def plan(self) -> Plan:
+    def plan(self) -> model.Plan:
         """Plan the present declaration, and remark what took the place of the service."""
         made = asyncio.run(plan_now(self.session, self.session.journal().history))
         against = self.session.against
         if against is None:
             return made
-        new = {change.ref for change in made.changes if change.action is Action.CREATE}
+        new = {change.ref for change in made.changes if change.action is model.Action.CREATE}
         unknown = tuple(ref for ref in self.unknown if ref in new)
-        remarks = [BaseRefused(self.refused)] if self.refused else []
+        remarks = [model.BaseRefused(self.refused)] if self.refused else []
         return replace(
             made,
             against=against,
-            remarks=(*made.remarks, *remarks, *([OnlyLiveKnows(unknown)] if unknown else [])),
-            changes=tuple(replace(change, evidence=Evidence.BASE) for change in made.changes),
+            remarks=(*made.remarks, *remarks, *([model.OnlyLiveKnows(unknown)] if unknown else [])),
+            changes=tuple(replace(change, evidence=model.Evidence.BASE) for change in made.changes),
         )
 
     def holding(self, revision: Revision) -> Offline:
@@ -126,11 +107,8 @@ class Offline:
         place = self.folder / "base"
         place.mkdir()
         session = _in_folder(self.session, place)
-        refused = _apply(replace(session, workspace=_without_given_ids(declared), whole=True))
-        unread = journal_of(
-            session.project, session.name, session.environment, session.target, session.reporter
-        )
-        journal = cache(lambda: loaded(unread, session.waits, session.reporter))
+        refused = _apply(replace(session, workspace=_Ids({}).put_into(declared), whole=True))
+        journal = cache(partial(read_journal, session))
         known = _Ids.of(declared, journal())
         return replace(
             self,
@@ -139,7 +117,7 @@ class Offline:
                 workspace=known.put_into(self.session.workspace),
                 others=tuple(map(known.put, self.session.others)),
                 early=journal,
-                against=Against(revision.asked, revision.commit),
+                against=model.Against(revision.asked, revision.commit),
             ),
             refused=refused,
             unknown=tuple(
@@ -155,7 +133,13 @@ class Offline:
         scope = stand_in_scope(self.session.name, {})
         found = declared_at(revision, files, self.session.project, scope, self.options.paths)
         if found.wrong:
-            raise InvalidInput(_describe_wrong(revision, found.wrong))
+            rest = len(found.wrong) - MOST_ERRORS
+            more = [f"and {rest:,} more"] if rest > 0 else []
+            headline = (
+                f"nothing can be planned against {revision}, as what it declares is not valid "
+                "there:"
+            )
+            raise InvalidInput("\n".join((headline, *found.wrong[:MOST_ERRORS], *more)))
         for remark in found.said:
             self.session.reporter.say(safe(f"{revision}: {remark}"))
         return found.workspace
@@ -211,18 +195,17 @@ def stand_in_scope(name: str, variables: Mapping[str, ProjectVariable]) -> Scope
 
     Seals have the salt of the temporary journal.
     """
-    withheld = withheld_from(os.environ)
     return Scope(
         name,
         variables,
         StandIns(),
         salt=lambda: f"{name}\0{TARGET}",
-        withheld=withheld,
+        withheld=withheld_from(os.environ),
         today=today(),
     )
 
 
-def _apply(session: Session) -> tuple[Ref, ...]:
+def _apply(session: Session) -> tuple[model.Ref, ...]:
     """Apply what the revision declares, without output; return what the emulator did not accept.
 
     Guards and rules of plans do not apply to merged manifests. Raises KeyboardInterrupt
@@ -235,13 +218,17 @@ def _apply(session: Session) -> tuple[Ref, ...]:
         environment=session.environment.model_copy(update={"guards": Guards()}),
         others=(),
         selected=None,
-        reporter=Silent(),
+        reporter=Reporter(),
     )
-    made, applied = plan_and_apply(session, lambda _: _AGREED, "plan", verbose=False, quiet=True)
+    made, applied = plan_and_apply(session, lambda _: _AGREED, "plan")
     if applied is None or applied.signal_code is not None:
         raise KeyboardInterrupt
-    done = {outcome.ref for outcome in applied.outcomes if isinstance(outcome, Written | Unchanged)}
-    unchanged = {change.ref for change in made.changes if change.action is Action.KEEP}
+    done = {
+        outcome.ref
+        for outcome in applied.outcomes
+        if isinstance(outcome, model.Written | model.Unchanged)
+    }
+    unchanged = {change.ref for change in made.changes if change.action is model.Action.KEEP}
     return tuple(change.ref for change in made.declared if change.ref not in done | unchanged)
 
 
@@ -249,7 +236,7 @@ def _apply(session: Session) -> tuple[Ref, ...]:
 class _Ids:
     """Ids from the service, by kind: each with the id of the same object on the emulator."""
 
-    here: Mapping[tuple[str, RemoteId], RemoteId | None]
+    here: Mapping[tuple[str, model.RemoteId], model.RemoteId | None]
 
     @classmethod
     def of(cls, declared: Workspace, journal: Journal) -> _Ids:
@@ -261,7 +248,7 @@ class _Ids:
             }
         )
 
-    def put(self, manifest: Manifest) -> Manifest:
+    def put(self, manifest: model.Manifest) -> model.Manifest:
         """Return a manifest with the id that its object has here, so a rename is recognised."""
         if manifest.remote_id is None or not _is_given(manifest):
             return manifest
@@ -275,23 +262,12 @@ class _Ids:
             left_out=tuple(map(self.put, workspace.left_out)),
         )
 
-    def lacks(self, manifest: Manifest) -> bool:
+    def lacks(self, manifest: model.Manifest) -> bool:
         """Return whether a manifest names an object that does not exist here."""
         return manifest.remote_id is not None and self.put(manifest).remote_id is None
 
 
-def _is_given(manifest: Manifest) -> bool:
+def _is_given(manifest: model.Manifest) -> bool:
     """Return whether only the service assigns the ids of such an object."""
     kind = BY_NAME[manifest.ref.kind]
     return not (kind.id_form.required or kind.findable)
-
-
-def _without_given_ids(workspace: Workspace) -> Workspace:
-    return _Ids({}).put_into(workspace)
-
-
-def _describe_wrong(revision: Revision, wrong: tuple[str, ...]) -> str:
-    """Return the errors at a revision, one on each line."""
-    more = [f"and {len(wrong) - MOST_ERRORS:,} more"] if len(wrong) > MOST_ERRORS else []
-    headline = f"nothing can be planned against {revision}, as what it declares is not valid there:"
-    return "\n".join((headline, *wrong[:MOST_ERRORS], *more))

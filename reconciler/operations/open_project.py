@@ -1,32 +1,24 @@
-"""Options of the command line, the project that they lead to, and its journal."""
+"""Options of the command line, the project that they lead to, and where a use case reports.
+
+Nothing in `operations` prints or asks by itself.
+"""
 
 from __future__ import annotations
 
 import os
 import shlex
-import stat
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, assert_never
 
 from reconciler.errors import InvalidInput, MissingExtra, UsageError
-from reconciler.operations.reporter import Reporter, Silent
-from reconciler.project import (
-    Environment,
-    Project,
-    Shard,
-    Target,
-    check_filled,
-    journal_place_at,
-    journal_setting,
-)
+from reconciler.model import Outcome, Plan
+from reconciler.project import Project, Shard, check_filled, journal_place_at
 from reconciler.project.settings import InFile, InGit, InObjects, JournalPlace
 from reconciler.report.safe import safe
 from reconciler.runtime.advice import Here, bring_back, lead_to
-from reconciler.runtime.cache import NO_CACHE, Cache
 from reconciler.runtime.progress import Waits
 from reconciler.runtime.regular_files import NOT_REGULAR
 from reconciler.syntax.diagnostic import Complaint
@@ -35,16 +27,48 @@ from reconciler.workspace.project_file import load_project
 from reconciler.workspace.selection import EVERYTHING, Selection
 
 if TYPE_CHECKING:
+    from reconciler.api.secret import Redaction
     from reconciler.journal.journal import Journal
     from reconciler.journal.store import Store
     from reconciler.report.html import ReportOccasion
+
+
+class Reporter:
+    """Output of a use case while it runs, and its questions to a person.
+
+    This one shows nothing, and agrees to nothing.
+    """
+
+    quiet = True
+
+    def say(self, text: str, *, laid_out: bool = False) -> None:
+        """Show text to a person; long lines are wrapped unless `laid_out`."""
+
+    def complain(self, complaints: Sequence[Complaint]) -> None:
+        """Show complaints about manifests or the project file."""
+
+    def show(self, plan: Plan) -> None:
+        """Show a plan as it is now."""
+
+    def confirm(self, plan: Plan) -> bool:
+        """Show a plan, and return whether the person agrees to it."""
+        del plan
+        return False
+
+    def writing(self, plan: Plan) -> Callable[[Outcome], None]:
+        """Return a function that receives each outcome of an apply as soon as it is known."""
+        del plan
+        return lambda _: None
+
+    def hide(self, redaction: Redaction) -> None:
+        """Pass all later output through a filter."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
     """Values of the shared flags.
 
-    `waits` records what the run waits for, and `voice` is where it reports. `selection` chooses
+    `waits` records what the run waits for, and `reporter` is where it reports. `selection` chooses
     manifests. With `cached`, what did not change since an earlier run is not read again; `kept_in`
     is a cache folder of the run's own. `journal_of_shard` is the shard for commands that read no
     manifests.
@@ -56,7 +80,7 @@ class Options:
     verbose: bool
     quiet: bool
     waits: Waits = field(default_factory=Waits)
-    reporter: Reporter = field(default_factory=Silent)
+    reporter: Reporter = field(default_factory=Reporter)
     selection: Selection = EVERYTHING
     cached: bool = False
     kept_in: Path | None = None
@@ -86,7 +110,7 @@ def open_project(options: Options) -> Project:
     """
     project, complaints = read_project(options)
     if complaints:
-        options.reporter.complain(complaints, verbose=options.verbose)
+        options.reporter.complain(complaints)
     if project is None:
         raise InvalidInput(f"{project_file(options)} is not a valid project file")
     return project
@@ -109,19 +133,10 @@ def project_file(options: Options) -> Path | None:
     Raises UsageError for a missing file.
     """
     if options.project is not None and not _is_there(options.project):
-        if _is_odd(options.project):
+        if os.path.exists(options.project) and not os.path.isdir(options.project):  # noqa: PTH110, PTH112 - never raise
             raise UsageError(f"cannot read the project file {options.project}: {NOT_REGULAR}")
         raise UsageError(f"there is no project file {options.project}")
     return options.project or _find_project(options.paths)
-
-
-def _is_odd(file: Path) -> bool:
-    """Return whether a path is neither a file nor a folder, but exists."""
-    try:
-        mode = file.stat().st_mode
-    except (OSError, ValueError):
-        return False
-    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
 
 
 def _find_project(paths: Sequence[Path]) -> Path | None:
@@ -141,44 +156,24 @@ def lead_here(options: Options, project: Project, name: str) -> None:
     here, found = _folder_of(Path()), _find_project(())
     without = found.resolve() if found is not None else here
     there = project.file.resolve() if project.file is not None else project.root
-    manifests = [str(path) for path in options.paths if not is_plan_file(path)]
-    given = _typed(manifests)
+    given = _typed([str(path) for path in options.paths if not is_plan_file(path)])
     selection = _typed(options.selection.flags())
     root = os.path.relpath(project.root.resolve())
     shard = _typed(["--shard", str(options.shard)]) if options.shard is not None else ""
-    if without == there:
-        lead_to(
-            Here(
-                environment=name,
-                to_journal=shard,
-                to_manifests=given,
-                root=root,
-                selection=selection,
-            )
-        )
-        return
     file = options.project or project.file
-    to_project = "" if file is None else _typed(["--project", str(file)])
-    if options.project is not None:
-        to_journal = f"{to_project}{shard}"
-        lead_to(
-            Here(
-                environment=name,
-                to_journal=to_journal,
-                to_manifests=f"{to_project}{given}",
-                to_project=to_project,
-                root=root,
-                selection=selection,
-            )
-        )
-        return
-    to_journal = _typed(["--path", str(options.paths[0])]) if options.paths else ""
-    to_journal = f"{to_journal}{shard}"
+    to_project = "" if file is None or without == there else _typed(["--project", str(file)])
+    if without == there:
+        to_journal, to_manifests = "", given
+    elif options.project is not None:
+        to_journal, to_manifests = to_project, f"{to_project}{given}"
+    else:
+        to_journal = _typed(["--path", str(options.paths[0])]) if options.paths else ""
+        to_manifests = given or to_project
     lead_to(
         Here(
             environment=name,
-            to_journal=to_journal,
-            to_manifests=given or to_project,
+            to_journal=f"{to_journal}{shard}",
+            to_manifests=to_manifests,
             to_project=to_project,
             root=root,
             selection=selection,
@@ -224,26 +219,6 @@ def is_whole(options: Options, project: Project) -> bool:
     )
 
 
-def paths_of(options: Options, project: Project) -> tuple[str, ...]:
-    """Return the given paths, relative to the project's folder; none if they cover all."""
-    if is_whole(options, project):
-        return ()
-    root = os.path.realpath(project.root)
-    return tuple(os.path.relpath(os.path.realpath(path), root) for path in options.paths)
-
-
-def loaded(journal: Journal, waits: Waits, reporter: Reporter, cache: Cache = NO_CACHE) -> Journal:
-    """Read a journal, and return it; warn of an old copy, or of a missing journal.
-
-    `cache` keeps the state that the entries add up to. Raises JournalError, or InvalidInput for the
-    journal of another target.
-    """
-    journal.waits, journal.cache = waits, cache
-    journal.load()
-    warn_of_lost_end(journal, reporter)
-    return journal
-
-
 def warn_of_lost_end(journal: Journal, reporter: Reporter) -> None:
     """Warn where the end of the last run, or the whole journal, is missing."""
     if journal.is_gone:
@@ -257,34 +232,6 @@ def warn_of_lost_end(journal: Journal, reporter: Reporter) -> None:
             f"warning: {safe(journal.place)} seems to be an old copy, as the end of the last run "
             f"is missing: {bring_back('the newer one')}"
         )
-
-
-def journal_of(
-    project: Project, name: str, environment: Environment, target: Target, reporter: Reporter
-) -> Journal:
-    """Return the journal of an environment, not read yet."""
-    store = store_at(project, journal_setting(project, name, environment))
-    return journal_in(store, project, name, target.name, reporter)
-
-
-def journal_in(
-    store: Store, project: Project, name: str, target: str, reporter: Reporter
-) -> Journal:
-    """Return a journal of the project in a store, not read yet."""
-    from reconciler.journal.journal import Journal  # noqa: PLC0415 - not for validate
-    from reconciler.journal.provenance import actor_of  # noqa: PLC0415 - with it
-
-    who = partial(actor_of, os.environ, project.root)
-    look = partial(store_at, project)
-    return Journal(
-        store=store,
-        environment=name,
-        target=target,
-        clock=_now,
-        who=who,
-        tell=reporter.say,
-        look=look,
-    )
 
 
 def store_at(project: Project, setting: str) -> Store:
@@ -314,11 +261,7 @@ def made_now(project: Project) -> ReportOccasion:
     from reconciler.report.html import ReportOccasion  # noqa: PLC0415 - for this format only
 
     who = actor_of(os.environ, project.root)
-    return ReportOccasion(_now(), applied_commit(project), who, run_of(os.environ))
-
-
-def _now() -> datetime:
-    return datetime.now(UTC)
+    return ReportOccasion(now(), applied_commit(project), who, run_of(os.environ))
 
 
 def _object_store(url: str) -> Store:

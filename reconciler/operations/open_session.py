@@ -5,26 +5,28 @@ from __future__ import annotations
 import os
 import re
 import resource
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
 
+from reconciler.document import Json
 from reconciler.errors import InvalidInput
+from reconciler.model import Manifest
 from reconciler.operations.open_project import (
     Options,
+    Reporter,
     is_whole,
-    journal_of,
     lead_here,
-    loaded,
     manifest_paths,
+    now,
     open_project,
-    paths_of,
+    store_at,
     today,
+    warn_of_lost_end,
 )
-from reconciler.operations.reporter import Reporter, Silent
 from reconciler.operations.secret_sources import Allowed, Secrets, named_secrets, secrets_of
 from reconciler.project import (
     Embedded,
@@ -34,15 +36,10 @@ from reconciler.project import (
     choose_environment,
     choose_target,
     in_shard,
+    journal_setting,
 )
+from reconciler.report import unplanned
 from reconciler.report.complaints.text import complaints_summary
-from reconciler.report.unplanned import (
-    describe_unheeded,
-    misplaced_plan,
-    no_manifests,
-    none_for,
-    none_selected,
-)
 from reconciler.runtime.cache import NO_CACHE, VARIABLE, Cache, open_cache
 from reconciler.runtime.keys import keys_in
 from reconciler.runtime.progress import Waits
@@ -55,12 +52,17 @@ from reconciler.workspace.selection import EVERYTHING
 from reconciler.workspace.workspace import NOTHING, Workspace, load_workspace, load_workspaces
 
 if TYPE_CHECKING:
+    import httpx
+
     from reconciler.api.client import Api
     from reconciler.api.secret import Redaction
     from reconciler.journal.journal import Journal
     from reconciler.model import Against, Manifest, Plan, Ref, Selected
     from reconciler.planning.guards.consent import UnderReview
     from reconciler.planning.make_plan import PlanTarget
+
+
+Answer = TypeVar("Answer")
 
 
 def open_workspace(options: Options, project: Project, scope: Scope) -> Workspace:
@@ -71,21 +73,23 @@ def open_workspace(options: Options, project: Project, scope: Scope) -> Workspac
     workspace = read_workspace(options, project, scope)
     shown = workspace.errors if options.quiet else workspace.complaints
     if shown:
-        options.reporter.complain(shown, verbose=options.verbose)
+        options.reporter.complain(shown)
     if workspace.errors:
         for plan in filter(is_plan_file, options.paths):
-            options.reporter.say(misplaced_plan(str(plan)))
-        count = len(workspace.manifests)
-        ignored = len(workspace.suppressed)
-        raise InvalidInput(
-            complaints_summary(workspace.complaints, count, workspace.files, ignored)
-        )
+            options.reporter.say(unplanned.misplaced_plan(str(plan)))
+        raise InvalidInput(counts_of(workspace))
     options.selection.check_named(workspace.known)
     advice = advice_on_nothing(options, project, workspace, scope.environment)
-    for remark in filter(None, (advice, describe_unheeded(workspace.unheeded))):
+    for remark in filter(None, (advice, unplanned.describe_unheeded(workspace.unheeded))):
         if not options.quiet:
             options.reporter.say(remark)
     return workspace
+
+
+def counts_of(workspace: Workspace) -> str:
+    """Return how much was checked, and how many complaints there are."""
+    count, ignored = len(workspace.manifests), len(workspace.suppressed)
+    return complaints_summary(workspace.complaints, count, workspace.files, ignored)
 
 
 def advice_on_nothing(
@@ -95,13 +99,13 @@ def advice_on_nothing(
     if workspace.manifests or workspace.errors:
         return ""
     if workspace.left_out:
-        return none_selected(len(workspace.left_out))
+        return unplanned.none_selected(len(workspace.left_out))
     if workspace.elsewhere:
         names = sorted(project.settings.environments)
-        return none_for(environment, len(workspace.elsewhere), names)
+        return unplanned.none_for(environment, len(workspace.elsewhere), names)
     is_finding = any(complaint.suggestion for complaint in workspace.complaints)
     where = [str(path) for path in manifest_paths(options, project)]
-    return no_manifests(where, is_finding=is_finding)
+    return unplanned.no_manifests(where, is_finding=is_finding)
 
 
 def read_workspace(options: Options, project: Project, scope: Scope) -> Workspace:
@@ -126,9 +130,8 @@ def read_workspaces(
 
     `instead` has texts that replace the content of files.
     """
-    paths = manifest_paths(options, project)
     workspaces = load_workspaces(
-        paths,
+        manifest_paths(options, project),
         project.root,
         scopes,
         project.settings,
@@ -169,6 +172,7 @@ class Session:
     records; "" for a run that writes what a commit declares. `review` is what is known of the
     review of the declaration. `base` reads what the base branch of a change declares, None where
     that cannot be read. `against` is the commit that an emulator holds in place of a service.
+    `paths` are the given paths, relative to the project's folder, none if they cover all.
     `waits` records what the run waits for, and `reporter` is where it reports.
     """
 
@@ -191,17 +195,48 @@ class Session:
     base: Callable[[], Workspace | None] | None = None
     against: Against | None = None
     waits: Waits = field(default_factory=Waits)
-    reporter: Reporter = field(default_factory=Silent)
+    reporter: Reporter = field(default_factory=Reporter)
 
     def journal(self) -> Journal:
         """Return the journal of the environment, after reading it.
 
         Raises JournalError or InvalidInput.
         """
-        if self.early is not None:
-            return self.early()
-        journal = journal_of(self.project, self.name, self.environment, self.target, self.reporter)
-        return loaded(journal, self.waits, self.reporter)
+        return self.early() if self.early is not None else read_journal(self)
+
+    def ask(self, question: Callable[[Api], Awaitable[Answer]]) -> Answer:
+        """Return the answer of the service to a question, over an own API client."""
+        import asyncio  # noqa: PLC0415 - not for validate
+
+        async def answer() -> Answer:
+            async with open_api(self) as api:
+                return await question(api)
+
+        return asyncio.run(answer())
+
+    def unread_journal(self) -> Journal:
+        """Return the journal of the environment, not read yet."""
+        place = journal_setting(self.project, self.name, self.environment)
+        return self.journal_at(place, self.target.name)
+
+    def journal_at(self, place: str, target: str) -> Journal:
+        """Return the journal of a target at a place, as in the project file; not read yet.
+
+        Raises as `store_at` does.
+        """
+        from reconciler.journal.journal import Journal  # noqa: PLC0415 - not for validate
+        from reconciler.journal.provenance import actor_of  # noqa: PLC0415 - with it
+
+        return Journal(
+            store=store_at(self.project, place),
+            environment=self.name,
+            target=target,
+            clock=now,
+            who=partial(actor_of, os.environ, self.project.root),
+            tell=self.reporter.say,
+            look=partial(store_at, self.project),
+            waits=self.waits,
+        )
 
     def scope(self, options: Options) -> Scope:
         """Return what expressions may name here, with the secrets that were looked up."""
@@ -231,29 +266,52 @@ WAYS_BACK: Final = Rows[WaysBack]("ways-back")
 """Key: the value of `onNoisier`."""
 
 
+def read_journal(session: Session, cache: Cache = NO_CACHE) -> Journal:
+    """Read the journal of a session; warn of an old copy, or of a missing journal.
+
+    `cache` keeps the state that the entries add up to. Raises JournalError, or InvalidInput for the
+    journal of another target.
+    """
+    journal = session.unread_journal()
+    journal.cache = cache
+    journal.load()
+    warn_of_lost_end(journal, session.reporter)
+    return journal
+
+
+def open_environment(options: Options, project: Project | None = None) -> Session:
+    """Open a session for a command that needs nothing but the project file and the journal.
+
+    `project` is the project, where it was opened already.
+    """
+    project = project or open_project(options)
+    return _of_environment(options, project, *choose_environment(project, options.environment))
+
+
 def open_target(options: Options) -> Session:
-    """Open a session for a command that needs nothing from manifests."""
-    project = open_project(options)
-    name, environment = choose_environment(project, options.environment)
+    """Open a session for a command that needs nothing from manifests but the secrets to hide."""
+    session = open_environment(options)
+    named = named_secrets(options, session.project, session.name, session.environment)
+    return replace(session, named=named)
+
+
+def _of_environment(
+    options: Options, project: Project, name: str, environment: Environment
+) -> Session:
+    """Return a session without manifests for an environment."""
     environment = in_shard(environment, options.shard)
     lead_here(options, project, name)
-    target = choose_target(project, name, environment, os.environ)
-    named = named_secrets(options, project, name, environment)
-    unread = partial(journal_of, project, name, environment, target, options.reporter)
-    return Session(
+    session = Session(
         project=project,
         name=name,
         environment=environment,
-        target=target,
+        target=choose_target(project, name, environment, os.environ),
         workspace=Workspace(),
         whole=False,
-        named=named,
-        early=cache(
-            lambda: loaded(unread(), options.waits, options.reporter, cache_of(options, project))
-        ),
         waits=options.waits,
         reporter=options.reporter,
     )
+    return replace(session, early=cache(lambda: read_journal(session, cache_of(options, project))))
 
 
 _MADE_NAME = re.compile(
@@ -294,10 +352,9 @@ def _is_made_of(text: str, name: str) -> bool:
 
 
 def _declaration(ref: Ref) -> tuple[re.Pattern[str], re.Pattern[str]]:
-    fields = (("kind", ref.kind), ("name", ref.name))
     kind, name = (
         re.compile(rf"""\b{key}["']?\s*:\s*["']?{re.escape(text)}(?![\w.-])""")
-        for key, text in fields
+        for key, text in (("kind", ref.kind), ("name", ref.name))
     )
     return kind, name
 
@@ -322,47 +379,25 @@ def session_of(
     may_lack: bool = False,
 ) -> Session:
     """Open a session for an environment that was chosen already, with the allowed secrets."""
-    environment = in_shard(environment, options.shard)
-    lead_here(options, project, name)
-    target = choose_target(project, name, environment, os.environ)
-    unread = partial(journal_of, project, name, environment, target, options.reporter)
-    journal = cache(
-        lambda: loaded(unread(), options.waits, options.reporter, cache_of(options, project))
-    )
-    withheld = withheld_from(os.environ)
+    session = _of_environment(options, project, name, environment)
+    say = options.reporter.say
+    secrets = secrets_of(project, name, session.environment, os.environ, allowed, say=say)
+    session = replace(session, secrets=secrets)
     # The journal is read for the salt only where manifests hold a secret.
-    secrets = secrets_of(project, name, environment, os.environ, allowed, say=options.reporter.say)
-    scope = Scope(
-        name,
-        environment.variables,
-        secrets,
-        salt=lambda: journal().salt,
-        withheld=withheld,
-        today=today(),
-        selection=options.selection,
-        why_unset=secrets.why,
-        may_lack=may_lack,
-    )
+    scope = replace(session.scope(options), may_lack=may_lack)
     workspace = open_workspace(options, project, scope)
     options.reporter.hide(_redaction_of(workspace))
     covers_all = is_whole(options, project)
     beside = () if covers_all else _not_examined(project, scope, workspace)
-    whole = covers_all and (not options.selection or options.selection.is_shard)
-    others = (*workspace.left_out, *beside)
-    return Session(
-        project=project,
-        name=name,
-        environment=environment,
-        target=target,
+    root = os.path.realpath(project.root)
+    relative = (os.path.relpath(os.path.realpath(path), root) for path in options.paths)
+    return replace(
+        session,
         workspace=workspace,
-        whole=whole,
-        others=others,
+        whole=covers_all and (not options.selection or options.selection.is_shard),
+        others=(*workspace.left_out, *beside),
         selected=options.selection.leaving_out(len(workspace.left_out)),
-        paths=paths_of(options, project),
-        secrets=secrets,
-        early=journal,
-        waits=options.waits,
-        reporter=options.reporter,
+        paths=() if covers_all else tuple(relative),
     )
 
 
@@ -409,8 +444,6 @@ async def open_api(session: Session) -> AsyncIterator[Api]:
     target = session.target
     assumptions = session.environment.api
     if isinstance(target, Embedded):
-        from reconciler.operations.embedded import served  # noqa: PLC0415 - with the client
-
         declared = (*session.workspace.manifests, *session.workspace.left_out)
         transport = served(target, session.environment, declared)
         api = Api("http://emulator", Secret("any"), transport=transport, assumptions=assumptions)
@@ -424,3 +457,52 @@ async def open_api(session: Session) -> AsyncIterator[Api]:
     session.reporter.hide(api.redaction)
     async with api:
         yield api
+
+
+def served(
+    target: Embedded, environment: Environment, manifests: Iterable[Manifest]
+) -> httpx.AsyncBaseTransport:
+    """Start the emulator in this process, with every declared alert.
+
+    Raises InvalidInput where its data file cannot be used.
+    """
+    from httpx import ASGITransport  # noqa: PLC0415 - brings the HTTP client
+
+    from reconciler.emulator import (  # noqa: PLC0415 - brings the server
+        UnreadableDataError,
+        create_app,
+        profile_of,
+    )
+    from reconciler.journal.file_store import begin_folder  # noqa: PLC0415 - not for validate
+    from reconciler.kinds import BY_NAME  # noqa: PLC0415 - loaded already
+
+    alert_ids = [
+        str(manifest.remote_id)
+        for manifest in manifests
+        if isinstance(manifest.remote_id, str) and BY_NAME[manifest.ref.kind].id_form.required
+    ]
+    try:
+        begin_folder(target.data.parent)
+        extra = _reported_otherwise(environment)
+        profile = profile_of(extra) if any(extra.values()) else None
+        app = create_app(target.data, alert_ids=alert_ids, profile=profile)
+    except UnreadableDataError as error:
+        raise InvalidInput(str(error)) from error
+    except OSError as error:
+        raise InvalidInput(f"cannot keep data in {target.data}: {error.strerror}") from error
+    return ASGITransport(app, raise_app_exceptions=False)
+
+
+def _reported_otherwise(environment: Environment) -> dict[str, Json]:
+    """Return a profile with the settings where the embedded emulator is not as by default."""
+    lists = environment.api.reads.lists
+    profile: dict[str, Json] = {
+        "reads": {
+            kind: read.model_dump(exclude_none=True)
+            for kind, read in environment.api.reads.of_kinds.items()
+        },
+        "lists": {kind: listing.model_dump(exclude_none=True) for kind, listing in lists.items()},
+    }
+    if environment.api.policy_names == "anyCase":
+        profile["policyNames"] = "any_case"
+    return profile

@@ -19,8 +19,7 @@ from reconciler.journal.store import LockTimeout
 from reconciler.kinds import BY_NAME
 from reconciler.model import Drift, DriftReport, Plan
 from reconciler.operations.open_project import Options, now
-from reconciler.operations.open_session import Session, open_api
-from reconciler.operations.reporter import Reporter
+from reconciler.operations.open_session import Session, cache_of, open_api
 from reconciler.planning.consequences import orphan
 from reconciler.planning.decision_cache import FORMAT, decided_before
 from reconciler.planning.find_drift import find_drift, remembered
@@ -32,7 +31,7 @@ from reconciler.planning.make_plan import PlanTarget, make_plan
 from reconciler.planning.older_secrets import OlderSeals
 from reconciler.project import Embedded, Environment
 from reconciler.report.plan.document import PlanDocument, read_plan
-from reconciler.report.safe import safe
+from reconciler.report.safe import hidden, safe
 from reconciler.report.words import plural
 from reconciler.runtime import regular_files
 from reconciler.runtime.cache import NO_CACHE, Cache, program
@@ -86,8 +85,7 @@ async def with_sections(
     for name in PLAN_SECTIONS:
         asked = session.workspace.side_files.get(name, wanted.get(name))
         if asked:
-            fill = PLAN_SECTIONS.load(name)
-            made = await fill(
+            made = await PLAN_SECTIONS.load(name)(
                 SectionRequest(api=api, session=session, plan=made, history=history, asked=asked)
             )
     return made
@@ -127,7 +125,7 @@ def _unusable(descriptor: int, is_own: Callable[[bytes], bool]) -> str:
 
 
 def write_private(file: Path, text: str, is_own: Callable[[bytes], bool] = begins_plan) -> None:
-    """Write a file that only its owner can read.
+    """Write a file that only its owner can read, without secrets.
 
     An existing file is replaced only if `is_own` returns true for its first bytes. Raises
     InvalidInput where it cannot be written.
@@ -141,7 +139,7 @@ def write_private(file: Path, text: str, is_own: Callable[[bytes], bool] = begin
                 raise InvalidInput(f"{file} cannot be written: {why}")
             os.fchmod(descriptor, 0o600)
             os.ftruncate(descriptor, 0)
-            stream.write(text)
+            stream.write(hidden(text))
     except OSError as error:
         raise InvalidInput(f"{file} cannot be written: {error.strerror}") from error
 
@@ -151,7 +149,13 @@ def read_plan_file(file: Path) -> PlanDocument:
 
     Raises InvalidInput for any other file, and UsageError for the plan of a part, or of no service.
     """
-    read = _read_plan_file(file)
+    try:
+        text = regular_files.read(file, LARGEST_PLAN_FILE).decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise InvalidInput(f"{file} is not a plan: it is not UTF-8") from error
+    except OSError as error:
+        raise InvalidInput(f"{file} cannot be read: {error.strerror}") from error
+    read = read_plan(text, str(file))
     if read["against"]:
         raise UsageError(
             f"{file} is a plan against {safe(read['against'])}, for which nothing live was asked. "
@@ -165,28 +169,13 @@ def read_plan_file(file: Path) -> PlanDocument:
     return read
 
 
-def _read_plan_file(file: Path) -> PlanDocument:
-    try:
-        return read_plan(regular_files.read(file, LARGEST_PLAN_FILE).decode("utf-8"), str(file))
-    except UnicodeDecodeError as error:
-        raise InvalidInput(f"{file} is not a plan: it is not UTF-8") from error
-    except OSError as error:
-        raise InvalidInput(f"{file} cannot be read: {error.strerror}") from error
-
-
 def as_reviewed(options: Options, reviewed: PlanDocument | None) -> Options:
     """Return options with the selection of a reviewed plan, so that the same part is planned."""
-    if reviewed is None:
-        return options
-    limited_to = reviewed["selection"]
-    if limited_to is None and not options.selection:
-        return options
-    was = (
-        EVERYTHING
-        if limited_to is None
-        else read_selection(limited_to["select"], limited_to["exclude"], BY_NAME)
-    )
-    return replace(options, selection=was)
+    limited_to = reviewed["selection"] if reviewed is not None else None
+    if limited_to is not None:
+        selection = read_selection(limited_to["select"], limited_to["exclude"], BY_NAME)
+        return replace(options, selection=selection)
+    return options if reviewed is None else replace(options, selection=EVERYTHING)
 
 
 def part_asked_for(options: Options, reviewed: PlanDocument | None) -> Selection | None:
@@ -194,40 +183,44 @@ def part_asked_for(options: Options, reviewed: PlanDocument | None) -> Selection
 
     Raises UsageError for a shard, which is not a part of a whole plan.
     """
-    part = options.selection
-    if (
-        reviewed is None
-        or not part
-        or part.flags() == as_reviewed(options, reviewed).selection.flags()
-    ):
+    part, whole = options.selection, as_reviewed(options, reviewed).selection
+    if reviewed is None or not part or part.flags() == whole.flags():
         return None
     if part.shard is not None:
         raise UsageError("a shard is planned by itself: make a plan with `--select shard:K/N`")
     return part
 
 
-def find_changed(session: Session, options: Options, since: str) -> Changed:
-    """Compare the workspace with its last commit in common with a revision.
+def plan_changed(session: Session, options: Options, since: str | None, wanted: Wanted) -> Plan:
+    """Plan a workspace, or what changed in it since its last commit in common with a revision.
 
-    Raises UsageError without git, or where the revision cannot be found or read.
+    `since` is the revision, None to plan all. Raises UsageError without git, or where the revision
+    cannot be found or read.
     """
-    revision = branching_point(session.project.root, since)
-    return changed_since(
-        revision, session.workspace, session.project, session.scope(options), options.paths
-    )
+    changed = None
+    if since is not None:
+        project, scope = session.project, session.scope(options)
+        revision = branching_point(project.root, since)
+        changed = changed_since(revision, session.workspace, project, scope, options.paths)
+        every, examined = session.workspace.manifests, {found.ref for found in changed.manifests}
+        rest = (manifest for manifest in every if manifest.ref not in examined)
+        workspace = replace(session.workspace, manifests=changed.manifests)
+        others = (*rest, *session.others)
+        session = replace(session, workspace=workspace, whole=False, others=others)
+    history, kept = session.journal().history, cache_of(options, session.project)
+    made = asyncio.run(plan_now(session, history, wanted, kept))
+    if changed is None:
+        return made
+    if not options.quiet:
+        say = options.reporter.say
+        base = safe(str(changed.since))
+        say(f"compared with {base}, the last commit in common, as the files are")
+        for ref in changed.deleted:
+            say(f"no longer declared: {safe(str(ref))}")
+    return _as_part(made, changed, history)
 
 
-def part_of(session: Session, changed: Changed) -> Session:
-    """Return a session that holds only the examined manifests."""
-    workspace = replace(session.workspace, manifests=changed.manifests)
-    examined = {manifest.ref for manifest in changed.manifests}
-    rest = tuple(
-        manifest for manifest in session.workspace.manifests if manifest.ref not in examined
-    )
-    return replace(session, workspace=workspace, whole=False, others=(*rest, *session.others))
-
-
-def as_part(made: Plan, changed: Changed, history: History) -> Plan:
+def _as_part(made: Plan, changed: Changed, history: History) -> Plan:
     """Return the plan of a part, with its base commit and the deleted resources."""
     gone = ((ref, history.of(ref)) for ref in changed.deleted)
     orphans = (orphan(ref, memory) for ref, memory in gone if memory.exists)
@@ -239,15 +232,6 @@ def as_part(made: Plan, changed: Changed, history: History) -> Plan:
         changed_since=str(changed.since),
         not_examined=changed.not_examined,
     )
-
-
-def report_part(changed: Changed, reporter: Reporter) -> None:
-    """Report the base of the comparison, and the deleted resources."""
-    reporter.say(
-        f"compared with {safe(str(changed.since))}, the last commit in common, as the files are"
-    )
-    for ref in changed.deleted:
-        reporter.say(f"no longer declared: {safe(str(ref))}")
 
 
 def failures_of(made: Plan) -> set[int]:
@@ -267,7 +251,10 @@ async def plan_now(
     `wanted` is further evidence for a reviewer. Decisions of an earlier plan in `cache` are not
     made again; the plan is the same.
     """
-    key = key_of_decisions(session) if cache.is_on and _may_keep(session) else ""
+    # With rules of plans, an emulator or a rework, decisions do not depend on the key alone.
+    settled = session.rework is None and not isinstance(session.target, Embedded)
+    may_keep = cache.is_on and settled and not session.project.settings.plan_rules
+    key = key_of_decisions(session) if may_keep else ""
     decided = decided_before(cache.get(key)) if key else None
     place = PlanTarget(
         session.name,
@@ -305,12 +292,6 @@ async def plan_now(
     return with_levels(replace(guarded, paths=session.paths), session.environment.guards)
 
 
-def _may_keep(session: Session) -> bool:
-    """Return whether decisions may be cached: no rule of plans, no emulator, and no rework."""
-    ruled = session.project.settings.plan_rules
-    return not (ruled or isinstance(session.target, Embedded) or session.rework is not None)
-
-
 def key_of_decisions(session: Session) -> str:
     """Return a key of all that decides a plan, except manifests, ids and replies."""
     content = session.journal().content
@@ -344,22 +325,21 @@ def drift_now(
     say what is new. Raises JournalError or Locked then.
     """
     journal = session.journal()
-    if not remember:
-        return asyncio.run(_look(session, journal.history))
-    if not journal.history.begun:
+    if remember and not journal.history.begun:
         session.reporter.say("there is no journal yet, so there is nothing to remember drift of")
-        return asyncio.run(_look(session, journal.history))
+    if not (remember and journal.history.begun):
+        return _look(session, journal.history)
     with journal.locked(str(uuid4()), patience):
-        look = asyncio.run(_look(session, journal.history))
+        look = _look(session, journal.history)
         reached(Point.BEFORE_WRITTEN)
         journal.append([remembered(look, journal.history, journal.now())])
         reached(Point.AFTER_WRITTEN)
     return look
 
 
-async def _look(session: Session, history: History) -> DriftReport:
-    async with open_api(session) as api:
-        look = await find_drift(
+def _look(session: Session, history: History) -> DriftReport:
+    look = session.ask(
+        lambda api: find_drift(
             api,
             session.workspace.manifests,
             history,
@@ -368,8 +348,9 @@ async def _look(session: Session, history: History) -> DriftReport:
             prove=not isinstance(session.target, Embedded),
             older=OlderSeals(lambda: session.journal().entries),
         )
-    # In a part of the project, unused rules cannot be found.
-    look = replace(look, selected=session.selected)
-    return (
-        look if session.whole and session.selected is None else replace(look, idle=(), aimless=())
     )
+    look = replace(look, selected=session.selected)
+    if session.whole and session.selected is None:
+        return look
+    # In a part of the project, unused rules cannot be found.
+    return replace(look, idle=(), aimless=())

@@ -7,11 +7,11 @@ import re
 import selectors
 import shutil
 import signal
-import stat
 import subprocess
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
@@ -24,6 +24,7 @@ from reconciler.project import Environment, Project
 from reconciler.project.choose_target import place_of
 from reconciler.project.settings import SecretPlace
 from reconciler.report.safe import safe
+from reconciler.runtime import regular_files
 from reconciler.syntax.expressions import secrets_in
 from reconciler.syntax.files import find_files, read_file
 from reconciler.workspace.secret_scan import Withheld, withheld_from
@@ -65,7 +66,9 @@ class Unreviewed:
         if _LIST.search(name):
             folders = value.split(os.pathsep) if value else []
             return os.pathsep.join(filter(self._may_be_searched, folders))
-        return "" if any(map(self._leads_in, _paths_in(_expanded(value, environ)))) else value
+        # Its variables are expanded as a shell does with BASH_ENV.
+        expanded = Template(value).safe_substitute(defaultdict(str, environ))
+        return "" if any(map(self._leads_in, _paths_in(expanded))) else value
 
     def _may_be_searched(self, path: str) -> bool:
         # From a parent folder, a program would find the unreviewed folder as a package.
@@ -76,21 +79,6 @@ class Unreviewed:
         if path.startswith("/"):
             return self.holds(Path(path))
         return any(os.path.lexists(folder / path) for folder in self.folders)
-
-
-def unreviewed(root: Path, environ: Mapping[str, str]) -> Unreviewed:
-    """Return the folders that a change of the project at `root` decides: checkout and workspace."""
-    real = Path(os.path.realpath(root))
-    tops = [folder for folder in (real, *real.parents) if os.path.lexists(folder / ".git")]
-    workspace = environ.get("GITHUB_WORKSPACE", "")
-    places: Sequence[str | Path] = (tops[-1] if tops else real, *([workspace] if workspace else []))
-    folders = (Path(way(place)) for place in places for way in (os.path.abspath, os.path.realpath))
-    return Unreviewed(tuple(dict.fromkeys(folders)))
-
-
-def _expanded(value: str, environ: Mapping[str, str]) -> str:
-    """Return a value with its variables expanded, as a shell does with BASH_ENV."""
-    return Template(value).safe_substitute(defaultdict(str, environ))
 
 
 def _paths_in(value: str) -> Iterator[str]:
@@ -213,15 +201,11 @@ class Secrets(Mapping[str, str]):
             raise _Missing("is behind a link that leads out of the project") from None
         self._check_outside(file)
         try:
-            # A pipe would block the run.
-            descriptor = os.open(file, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
-            try:
-                if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-                    raise _Missing("is not a regular file")
-                return os.read(descriptor, LARGEST + 1)
-            finally:
-                os.close(descriptor)
+            with regular_files.opened(file) as stream:
+                return stream.read(LARGEST + 1)
         except OSError as error:
+            if isinstance(error, IsADirectoryError) or error.strerror == regular_files.NOT_REGULAR:
+                raise _Missing("is not a regular file") from None
             reason = "is not there" if isinstance(error, FileNotFoundError) else "cannot be read"
             raise _Missing(f"{reason}: {error.strerror}") from None
 
@@ -232,7 +216,14 @@ class Secrets(Mapping[str, str]):
 
     @property
     def _unreviewed(self) -> Unreviewed:
-        return unreviewed(self.project.root, self.environ)
+        """Return the folders that a change of the project decides: checkout and workspace."""
+        real = Path(os.path.realpath(self.project.root))
+        tops = [folder for folder in (real, *real.parents) if os.path.lexists(folder / ".git")]
+        workspace = self.environ.get("GITHUB_WORKSPACE", "")
+        places = (str(tops[-1] if tops else real), *([workspace] if workspace else []))
+        ways = (os.path.abspath, os.path.realpath)
+        folders = (Path(way(place)) for place in places for way in ways)
+        return Unreviewed(tuple(dict.fromkeys(folders)))
 
     def _printed(self, words: list[str]) -> bytes:
         variables = self._variables()
@@ -293,12 +284,11 @@ def secrets_of(
     say: Callable[[str], None] = lambda _: None,
 ) -> Secrets:
     """Return the secrets of an environment, none of them looked up; its own sources win."""
-    places = {**project.settings.secrets, **environment.secrets}
     return Secrets(
         environ=environ,
         project=project,
         environment=name,
-        places=places,
+        places={**project.settings.secrets, **environment.secrets},
         withheld=withheld_from(environ),
         allowed=allowed,
         say=say,
@@ -373,7 +363,9 @@ def _run(words: list[str], folder: Path, environ: Mapping[str, str], limit: floa
         except subprocess.TimeoutExpired:
             raise _Missing(f"gave no answer within {limit:g} s") from None
         finally:
-            _end(process)
+            # With it end all processes that it started.
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(process.pid, signal.SIGKILL)
     if code:
         raise _Missing(f"ended with {code}")
     return out
@@ -392,11 +384,3 @@ def _read(process: subprocess.Popen[bytes], limit: float) -> bytes:
                 break
             out += piece
     return out
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    """End a program and all processes that it started."""
-    try:
-        os.killpg(process.pid, signal.SIGKILL)
-    except (ProcessLookupError, PermissionError):
-        return

@@ -40,8 +40,8 @@ class Here:
     way_back: str = ""
 
 
-_here: ContextVar[Here] = ContextVar("here")
-_NOWHERE = Here()
+_NOWHERE: Final = Here()
+_here: ContextVar[Here] = ContextVar("here", default=_NOWHERE)
 _in_job: ContextVar[bool] = ContextVar("in_job", default=False)
 
 
@@ -60,7 +60,7 @@ def lead_to(here: Here) -> None:
 
 def lead_back(way: str) -> None:
     """Set the commands that bring back what the journal of this run lost; "" for none."""
-    _here.set(replace(_here.get(_NOWHERE), way_back=way))
+    _here.set(replace(_here.get(), way_back=way))
 
 
 @contextmanager
@@ -80,14 +80,12 @@ def is_in_job() -> bool:
 
 def on_journal(command: str, rest: str = "", *, environment: str = "") -> str:
     """Return a `journal` command by its name; `rest` follows its options."""
-    here = _here.get(_NOWHERE)
-    return _line(f"journal {command}", environment or here.environment, here.to_journal, rest)
+    return _line(f"journal {command}", _here.get().to_journal, rest, environment)
 
 
 def from_journal(command: str, rest: str = "") -> str:
     """Return a command that takes its input from the journal."""
-    here = _here.get(_NOWHERE)
-    return _line(command, here.environment, here.to_journal, rest)
+    return _line(command, _here.get().to_journal, rest)
 
 
 def on_manifests(command: str, rest: str = "", *, whole: bool = False) -> str:
@@ -95,44 +93,39 @@ def on_manifests(command: str, rest: str = "", *, whole: bool = False) -> str:
 
     With `whole` it includes resources that are not selected.
     """
-    here = _here.get(_NOWHERE)
-    place = here.to_manifests if whole else f"{here.to_manifests}{here.selection}"
-    return _line(command, here.environment, place, rest)
+    here = _here.get()
+    return _line(command, f"{here.to_manifests}{'' if whole else here.selection}", rest)
 
 
 def on_files(command: str, *files: str, rest: str = "") -> str:
     """Return a command that reads files of manifests, named as in the project's folder."""
-    here = _here.get(_NOWHERE)
-    named = " ".join(filter(None, (*(_typed(file, here) for file in files), rest)))
-    return _line(command, here.environment, here.to_project, named)
+    return on_service(command, " ".join(filter(None, (*map(_typed, files), rest))))
 
 
 def on_part(command: str, *files: str, rest: str = "") -> str:
     """Return a command that is limited by `--select` to the resources of some files."""
     part = (f"--select {shlex.quote(f'file={file}')}" for file in files)
-    return on_files(command, rest=" ".join(filter(None, (rest, *part))))
+    return on_service(command, " ".join(filter(None, (rest, *part))))
 
 
 def from_export(file: str) -> str:
     """Return the command that makes a manifest of an export, named as in the project's folder."""
-    here = _here.get(_NOWHERE)
-    return _line("import", here.environment, here.to_project, f"--from {_typed(file, here)}")
+    return on_service("import", f"--from {_typed(file)}")
 
 
 def on_service(command: str, rest: str = "") -> str:
     """Return a command that only uses the service."""
-    here = _here.get(_NOWHERE)
-    return _line(command, here.environment, here.to_project, rest)
+    return _line(command, _here.get().to_project, rest)
 
 
-def _typed(file: str, here: Here) -> str:
-    place = os.path.normpath(os.path.join(here.root, file))  # noqa: PTH118 - text, as it is typed
+def _typed(file: str) -> str:
+    place = os.path.normpath(os.path.join(_here.get().root, file))  # noqa: PTH118 - text, as it is typed
     return shlex.quote(f"./{place}" if place.startswith("-") else place)
 
 
 def in_git(command: str, rest: str) -> str:
     """Return a git command in the project's folder; its paths are relative to that folder."""
-    root = _here.get(_NOWHERE).root
+    root = _here.get().root
     folder = "" if root == "." else f" -C {shlex.quote(root)}"
     return f"git{folder} {command} {rest}"
 
@@ -146,10 +139,11 @@ def from_newest(remote: str, newest: str, ref: str) -> str:
 
 def bring_back(what: str = "it") -> str:
     """Return how to bring back a journal: by commands if its remote has what was lost."""
-    way = _here.get(_NOWHERE).way_back
+    way = _here.get().way_back
     return f"bring {what} back {f'with {way}' if way else f'from a copy; {LOST_JOURNAL}'}"
 
 
-def _line(command: str, environment: str, place: str, rest: str) -> str:
+def _line(command: str, place: str, rest: str, environment: str = "") -> str:
+    environment = environment or _here.get().environment
     chosen = f" -e {shlex.quote(environment)}" if environment else ""
     return f"reconciler {command}{chosen}{place}{f' {rest}' if rest else ''}"

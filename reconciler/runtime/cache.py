@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Final
 
 from reconciler import __version__
+from reconciler.runtime import regular_files
 
 VARIABLE: Final = "RECONCILER_CACHE"
 LARGEST_ENTRY: Final = 256 << 20
@@ -37,7 +38,6 @@ _MARK: Final = (
 _UNFINISHED: Final = r"(?:\.\d+\.[0-9a-f]{8})?"
 _OF_ENTRIES: Final = re.compile(rf"[0-9a-f]{{64}}\{_ENTRY}{_UNFINISHED}")
 _OWN: Final = re.compile(rf"{_OF_ENTRIES.pattern}|(?:{_KEY}|{_TAG}){_UNFINISHED}")
-_FLAGS: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _SIGNED: Final = 64
 _SECRET: Final = 64
 
@@ -130,8 +130,9 @@ def open_cache(environ: Mapping[str, str], project: Path) -> Cache:
 
     Files in the project's repository could come from any author of a proposed change.
     """
-    named = _folder(environ)
-    if named is None:
+    shared = environ.get("XDG_CACHE_HOME") or Path(environ.get("HOME", "")) / ".cache"
+    named = Path(environ.get(VARIABLE) or Path(shared) / "reconciler")
+    if not (environ.get(VARIABLE) or named.is_absolute()):
         return Cache(why_not=f"there is no folder for it: set {VARIABLE}, or HOME")
     folder = Path(os.path.abspath(named))  # noqa: PTH100 - links are refused, not followed
     why_not = _unfit(folder, project)
@@ -144,7 +145,9 @@ def open_cache(environ: Mapping[str, str], project: Path) -> Cache:
 def _unfit(folder: Path, project: Path) -> str:
     """Return why a folder cannot be a private cache, or "" once it is one."""
     real = Path(os.path.realpath(folder))
-    if real.is_relative_to(_repository_around(project.resolve())):
+    root = project.resolve()
+    around = (parent for parent in (root, *root.parents) if (parent / ".git").exists())
+    if real.is_relative_to(next(around, root)):
         return f"{folder} is inside the project: set {VARIABLE} to a folder outside"
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -179,38 +182,11 @@ def _claimed(folder: Path) -> str:
     return "" if _write_in_place(tag, _MARK) else f"{folder} cannot be written to"
 
 
-def _folder(environ: Mapping[str, str]) -> Path | None:
-    if own := environ.get(VARIABLE):
-        return Path(own)
-    shared = environ.get("XDG_CACHE_HOME")
-    top = Path(shared) if shared else Path(environ.get("HOME", "")) / ".cache"
-    return top / "reconciler" if top.is_absolute() else None
-
-
-def _repository_around(root: Path) -> Path:
-    around = (parent for parent in (root, *root.parents) if (parent / ".git").exists())
-    return next(around, root)
-
-
 def _secret_in(folder: Path) -> bytes | None:
     """Return the secret that signs entries; create it if there is none."""
     path = folder / _KEY
-    known = _known_secret(path)
-    if known is not None:
-        return known
-    temporary = folder / f"{_KEY}.{os.getpid()}.{secrets.token_hex(4)}"
-    try:
-        _write_new(temporary, secrets.token_hex(32).encode())
-        if not path.exists():
-            # Of several runs that begin at once, the secret of the first is used.
-            with suppress(FileExistsError):
-                os.link(temporary, path)
-            temporary.unlink()
-        else:
-            temporary.replace(path)
-    except OSError:
-        with suppress(OSError):
-            temporary.unlink()
+    if _known_secret(path) is None:
+        _write_in_place(path, secrets.token_hex(32).encode(), is_first=not path.exists())
     return _known_secret(path)
 
 
@@ -223,39 +199,35 @@ def _known_secret(path: Path) -> bytes | None:
 def _read_own(path: Path, most: int) -> bytes | None:
     """Return the content of a file that only this user can have written; otherwise None."""
     try:
-        descriptor = os.open(path, _FLAGS)
-    except OSError:
-        return None
-    try:
-        # A folder can be opened, but not read as a file.
-        with os.fdopen(descriptor, "rb", buffering=0) as stream:
-            status = os.fstat(descriptor)
-            if not stat.S_ISREG(status.st_mode) or status.st_uid != os.geteuid():
-                return None
-            if status.st_mode & 0o077 or status.st_size > most:
-                return None
-            return stream.read(most + 1)
+        with regular_files.opened(path, os.O_NOFOLLOW) as stream:
+            status = os.fstat(stream.fileno())
+            is_own = status.st_uid == os.geteuid() and not status.st_mode & 0o077
+            return stream.read(most + 1) if is_own and status.st_size <= most else None
     except OSError:
         return None
 
 
-def _write_in_place(path: Path, content: bytes) -> bool:
-    """Replace a file of ours; return whether that was possible."""
+def _write_in_place(path: Path, content: bytes, *, is_first: bool = False) -> bool:
+    """Replace a file of ours; return whether that was possible.
+
+    With `is_first` there was no such file, and one that another run writes meanwhile stays.
+    """
     temporary = path.with_name(f"{path.name}.{os.getpid()}.{secrets.token_hex(4)}")
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     try:
-        _write_new(temporary, content)
-        temporary.replace(path)
+        with os.fdopen(os.open(temporary, flags, 0o600), "wb") as stream:
+            stream.write(content)
+        if is_first:
+            with suppress(FileExistsError):
+                os.link(temporary, path)
+            temporary.unlink()
+        else:
+            temporary.replace(path)
     except OSError:
         with suppress(OSError):
             temporary.unlink()
         return False
     return True
-
-
-def _write_new(path: Path, content: bytes) -> None:
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-    with os.fdopen(os.open(path, flags, 0o600), "wb") as stream:
-        stream.write(content)
 
 
 _FILE: Final = Path(__file__)

@@ -113,7 +113,7 @@ def ask(
         return None
 
 
-def reading(repository: Path, environ: Mapping[str, str], limit: float = LIMIT) -> Git:
+def reading(repository: Path, environ: Mapping[str, str]) -> Git:
     """Return git for reading the objects of the repository at a folder.
 
     It uses no other repository, contacts no server, and reads objects as they are stored. Only the
@@ -122,7 +122,7 @@ def reading(repository: Path, environ: Mapping[str, str], limit: float = LIMIT) 
     kept = {name: value for name, value in environ.items() if not name.startswith("GIT_CONFIG")}
     place = f"--git-dir={repository / '.git'}"
     options = (place, *NOTHING_OF_ITS_OWN, "-c", "core.commitGraph=false")
-    return Git(repository, kept, options, limit=limit, fixed=_ONLY_READING)
+    return Git(repository, kept, options, fixed=_ONLY_READING)
 
 
 def shown(words: bytes) -> str:

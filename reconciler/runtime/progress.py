@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from enum import Enum, auto
 from typing import ClassVar, TypeAlias, TypeVar
@@ -104,6 +104,10 @@ class Noted:
 
     wait: Wait
     since: float
+    done: ClassVar[int] = 0
+
+
+Note = TypeVar("Note", Noted, Progress)
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,30 +157,26 @@ class Waits:
     _waits: dict[int, Noted] = field(default_factory=dict)
     _number: int = 0
 
-    @contextmanager
-    def on(self, wait: Wait) -> Iterator[None]:
+    def on(self, wait: Wait) -> AbstractContextManager[Noted]:
         """Note a wait until the end of the block."""
-        self._number = number = self._number + 1
-        self._waits[number] = noted = Noted(wait, self.clock())
-        try:
-            yield
-        finally:
-            del self._waits[number]
-            self._spent(type(wait)).add(self.clock() - noted.since)
+        return self._noting(self._waits, Noted(wait, self.clock()), type(wait))
 
-    def _spent(self, sort: WaitKind) -> Spent:
-        return self.spent.setdefault(sort, Spent())
+    def step(
+        self, deed: Deed, things: str = "", total: int | None = None
+    ) -> AbstractContextManager[Progress]:
+        """Note a step until the end of the block, which counts what is done."""
+        step = Progress(deed, self.clock(), things, total)
+        return self._noting(self._steps, step, (deed, things))
 
     @contextmanager
-    def step(self, deed: Deed, things: str = "", total: int | None = None) -> Iterator[Progress]:
-        """Note a step until the end of the block, which counts what is done."""
+    def _noting(self, notes: dict[int, Note], note: Note, sort: WaitKind) -> Iterator[Note]:
         self._number = number = self._number + 1
-        self._steps[number] = step = Progress(deed, self.clock(), things, total)
+        notes[number] = note
         try:
-            yield step
+            yield note
         finally:
-            del self._steps[number]
-            self._spent((deed, things)).add(self.clock() - step.since, step.done)
+            del notes[number]
+            self.spent.setdefault(sort, Spent()).add(self.clock() - note.since, note.done)
 
     def each(self, deed: Deed, items: Sequence[Item]) -> Iterator[Item]:
         """Yield items, and count those that are done."""

@@ -15,13 +15,13 @@ NO_NAME = "its name holds a NUL character"
 
 
 @contextmanager
-def opened(file: Path) -> Iterator[BinaryIO]:
-    """Open a file for reading.
+def opened(file: Path, flags: int = 0) -> Iterator[BinaryIO]:
+    """Open a file for reading, with further flags of the system.
 
     Raises OSError for anything but a regular file: a pipe may block, and a device may be endless.
     """
     try:
-        descriptor = os.open(file, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+        descriptor = os.open(file, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | flags)
     except ValueError:
         raise OSError(errno.EINVAL, NO_NAME, str(file)) from None
     with os.fdopen(descriptor, "rb") as stream:

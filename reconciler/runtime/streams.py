@@ -93,10 +93,9 @@ def _is_open(number: int) -> bool:
 
 
 def _over(number: int, before: TextIO | None, closed: list[int]) -> TextIO:
-    encoding = before.encoding if before is not None else "utf-8"
     return io.TextIOWrapper(
         io.BufferedWriter(Sink(number, closed=number in closed)),
-        encoding=encoding,
+        encoding=before.encoding if before is not None else "utf-8",
         errors="backslashreplace",
         line_buffering=True,
     )

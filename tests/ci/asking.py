@@ -12,7 +12,7 @@ import httpx
 import respx
 from harness.forge import REPOSITORY, TOKEN, FakeForge
 
-from reconciler.ci.forge.forge_client import Address, Client
+from reconciler.ci.forge.forge_client import Client
 from reconciler.ci.forge.pull_requests import Repository
 
 URL = "https://forge.example.com"
@@ -41,9 +41,9 @@ def asking(
     before: Callable[[], None] = lambda: None,
 ) -> Iterator[Repository]:
     """Open the fake's repository; nobody waits, and `waited` notes how long it would have been."""
-    address = Address(URL, f"{URL}/graphql", token)
     noted = waited if waited is not None else []
-    with Client(address, routed(forge, before), noted.append) as client:
+    transport = routed(forge, before)
+    with Client(URL, f"{URL}/graphql", token, transport, noted.append) as client:
         yield Repository(client, REPOSITORY)
 
 

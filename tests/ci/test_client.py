@@ -9,7 +9,7 @@ import respx
 from asking import URL, asking
 from harness.forge import PERSON, READ_ONLY, TOKEN, FakeForge, Fault, secondary_limit, served_forge
 
-from reconciler.ci.forge.forge_client import Address, Client, ForgeError
+from reconciler.ci.forge.forge_client import Client, ForgeError
 from reconciler.ci.forge.pull_requests import Comment, Repository
 
 PULL = 7
@@ -141,14 +141,14 @@ def test_who_we_are_without_queries() -> None:
 
 def test_nobody_answers() -> None:
     """A forge that cannot be reached is told with its address, and never the token."""
-    address = Address("http://127.0.0.1:9", "http://127.0.0.1:9/graphql", "canary-token")
+    url = "http://127.0.0.1:9"
     with (
-        Client(address, sleep=lambda _: None) as client,
+        Client(url, f"{url}/graphql", "canary-token", sleep=lambda _: None) as client,
         pytest.raises(ForgeError, match=r"127\.0\.0\.1:9") as failed,
     ):
         client.get("/user")
 
-    assert "canary" not in f"{failed.value}{address}{failed.value!r}"
+    assert "canary" not in f"{failed.value}{client}{failed.value!r}"
     assert not failed.value.is_lost
 
 
@@ -157,8 +157,7 @@ def test_a_real_port() -> None:
     with served_forge() as forge:
         for number in range(101):
             forge.write(PULL, str(number), PERSON)
-        address = Address(forge.url, f"{forge.url}/graphql", TOKEN)
-        with Client(address) as client:
+        with Client(forge.url, f"{forge.url}/graphql", TOKEN) as client:
             repository = Repository(client, "team/shop")
             written = repository.create(PULL, "hello")
             changed = repository.edit(written, "hello again")
@@ -224,8 +223,8 @@ def test_the_open_pull_request_of_a_commit() -> None:
 
 def test_a_body_that_is_no_json() -> None:
     """A page instead of an answer is a failure."""
-    address = Address(URL, f"{URL}/graphql", TOKEN)
-    with respx.mock(base_url=URL) as forge, Client(address, sleep=lambda _: None) as client:
+    client = Client(URL, f"{URL}/graphql", TOKEN, sleep=lambda _: None)
+    with respx.mock(base_url=URL) as forge, client:
         forge.get("/user").respond(text="<html>")
         with pytest.raises(ForgeError, match="not JSON"):
             client.get("/user")

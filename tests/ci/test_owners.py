@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reconciler.ci.change_owners import PLACES, OwnerRule, read_owners
+from reconciler.ci.change_owners import PLACES, OwnerRule, owners_of, read_owners
 
 DOCUMENTED = """\
 # This is a comment.
@@ -50,7 +50,7 @@ OWNED: dict[str, tuple[str, ...]] = {
 @pytest.mark.parametrize("path", OWNED)
 def test_the_documented_example(path: str) -> None:
     """Of each path of the forge's example, the last line that matches gives the owners."""
-    assert read_owners(DOCUMENTED).of(path) == OWNED[path]
+    assert owners_of(path, read_owners(DOCUMENTED)) == OWNED[path]
 
 
 # Pattern, path, and whether the forge's words say that it matches.
@@ -89,7 +89,7 @@ def test_patterns(pattern: str, path: str, expected: bool) -> None:
 )
 def test_malformed_lines_are_skipped(line: str) -> None:
     """A line that the forge does not take changes nothing."""
-    assert read_owners(f"* @all\n{line}\n").of("a.yaml") == ("@all",)
+    assert owners_of("a.yaml", read_owners(f"* @all\n{line}\n")) == ("@all",)
 
 
 def test_sections_of_the_other_forge() -> None:
@@ -97,10 +97,10 @@ def test_sections_of_the_other_forge() -> None:
     text = "* @all\n[Data][2] @data\n*.yaml\n^[Docs]\n*.md @docs\n[DATA]\nslo.yaml @slo\n"
     owners = read_owners(text, ".gitlab/CODEOWNERS")
 
-    assert owners.of("a.yaml") == ("@all", "@data")
-    assert owners.of("slo.yaml") == ("@all", "@slo")
-    assert owners.of("a.md") == ("@all", "@docs")
-    assert read_owners(text).of("a.md") == ("@docs",)
+    assert owners_of("a.yaml", owners) == ("@all", "@data")
+    assert owners_of("slo.yaml", owners) == ("@all", "@slo")
+    assert owners_of("a.md", owners) == ("@all", "@docs")
+    assert owners_of("a.md", read_owners(text)) == ("@docs",)
 
 
 def test_the_order_of_places() -> None:

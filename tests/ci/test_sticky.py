@@ -12,7 +12,7 @@ from asking import Turns, asking
 from harness.forge import PERSON, TOKEN, FakeForge, Fault, secondary_limit
 
 from reconciler.ci.forge.forge_client import ForgeError
-from reconciler.ci.forge.own_comment import Marker, put, put_new, read_marker, standing
+from reconciler.ci.forge.pull_requests import Marker, put, read_marker, standing
 
 SCHEDULES = int(os.environ.get("COMMENT_SCHEDULES", "60"))
 PULL = 7
@@ -143,7 +143,7 @@ def test_one_for_each_run() -> None:
     forge = FakeForge()
     with asking(forge) as repository:
         for run in (10, 11, 12):
-            put_new(repository, PULL, body(replace(MARKER, run=run), f"plan {run}"))
+            put(repository, PULL, body(replace(MARKER, run=run), f"plan {run}"), is_new=True)
         newest = standing(repository, PULL, MARKER.key, newest=True)
 
     assert [value["body"].splitlines()[1] for value in forge.visible(PULL)] == ["plan 12"]
@@ -213,10 +213,7 @@ def racing(forge: FakeForge, run: int, *, new: bool) -> Run:
     def comment(before: Callable[[], None]) -> None:
         with asking(forge, TOKEN, before=before) as repository:
             said = body(replace(MARKER, run=run), f"plan {run}")
-            if new:
-                put_new(repository, PULL, said)
-            else:
-                put(repository, PULL, said)
+            put(repository, PULL, said, is_new=new)
 
     return comment
 

@@ -16,7 +16,7 @@ from harness.workspaces import examples_at, examples_here
 from reconciler import __version__
 from reconciler.ci.result import REASONS, WORDS
 from reconciler.ci.runner import INPUTS, Log, Runner, read_inputs
-from reconciler.errors import EXIT_CODES, InvalidInput, UsageError
+from reconciler.errors import ExitCode, InvalidInput, UsageError
 from reconciler.report.markdown import LARGEST_OUTPUTS, SUMMARY_BYTES
 
 EXAMPLES = Path(__file__).parent.parent.parent / "examples"
@@ -92,7 +92,7 @@ def test_plan_files() -> None:
 
 def test_every_reason_has_words() -> None:
     """Each exit code that is a failure has a reason, and each reason is said in words."""
-    assert set(REASONS) == set(EXIT_CODES) - {0, 2}
+    assert set(REASONS) == set(ExitCode) - {0, 2}
     assert set(WORDS) == {*REASONS.values(), "plan-not-found"}
 
 

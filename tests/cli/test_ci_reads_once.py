@@ -55,7 +55,7 @@ def test_between_the_steps(jobs: Jobs, monkeypatch: pytest.MonkeyPatch) -> None:
         jobs.edit("description: first", "description: second")
         return found
 
-    monkeypatch.setattr("reconciler.ci.job.check_and_judge", then_edited)
+    monkeypatch.setattr("reconciler.ci.job_session.check_and_judge", then_edited)
 
     assert jobs.change().outputs["result"] == "changes"
 

@@ -26,8 +26,8 @@ def answer(monkeypatch: pytest.MonkeyPatch, *, yes: bool) -> list[str]:
         questions.append(text)
         return yes
 
-    monkeypatch.setattr("reconciler.cli.incidents.is_terminal", lambda: True)
-    monkeypatch.setattr("reconciler.cli.incidents.agreed", agreed)
+    monkeypatch.setattr("reconciler.cli.service_records.is_terminal", lambda: True)
+    monkeypatch.setattr("reconciler.cli.service_records.agreed", agreed)
     return questions
 
 

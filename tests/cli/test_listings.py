@@ -350,7 +350,7 @@ def test_broken_off(shop: Shop, form: str, printed: int, golden: Golden) -> None
 
 def test_picture_without_the_library(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without the plotting library `--png` names the extra to install, and nothing is sent."""
-    monkeypatch.setattr("reconciler.cli.usage.find_spec", lambda _: None)
+    monkeypatch.setattr("reconciler.cli.service_records.find_spec", lambda _: None)
 
     ran = shop.run("usage", "--png", "usage.png")
 

@@ -12,7 +12,7 @@ from harness.doors import Ran
 from harness.golden import Golden
 from harness.workspaces import Shop
 
-from reconciler.cli.usage import check_picture
+from reconciler.cli.service_records import check_picture
 from reconciler.emulator.request_log import LogFile
 from reconciler.errors import InvalidInput
 from reconciler.operations.plan_and_drift import write_private

@@ -273,9 +273,7 @@ def setting(bench: Workbench) -> None:
 def exit_code(bench: Workbench) -> None:
     """End with a code of its own where stdin is lost."""
     errors = "reconciler/errors.py"
-    bench.after(errors, "    GUARDED = 11", "    INPUT_LOST = 12")
-    line = '    ExitCode.INPUT_LOST: "stdin could not be read",'
-    bench.after(errors, "    ExitCode.GUARDED:", line)
+    bench.after(errors, "    GUARDED = 11", '    INPUT_LOST = 12, "stdin could not be read"')
     bench.replace(
         errors,
         "    ExitCode.OUTPUT_LOST,\n",

@@ -25,7 +25,7 @@ from reconciler.ci.comment import (
     plan_comment,
     refused_comment,
 )
-from reconciler.ci.forge.own_comment import Marker, read_marker, root_of
+from reconciler.ci.forge.pull_requests import Marker, read_marker, root_of
 from reconciler.features.policy_samples.policy_impact import (
     Met,
     PolicyImpact,

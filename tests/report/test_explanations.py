@@ -15,7 +15,7 @@ from harness.explained import EXPLAINED as SAID
 from harness.explained import explained
 from harness.workspaces import Workspace
 
-from reconciler.errors import EXIT_CODES
+from reconciler.errors import ExitCode
 from reconciler.model import Reason, Remark
 from reconciler.model.guard_levels import GUARDS
 from reconciler.report.explanations import pages
@@ -23,7 +23,7 @@ from reconciler.report.explanations.pages import FAMILIES, Explanation, Sample, 
 from reconciler.syntax.diagnostic import AUDITED, CODES
 
 FOLDER = Path(pages.__file__).with_name("codes")
-EXITS = {f"exit-{code.value}": said for code, said in EXIT_CODES.items()}
+EXITS = {f"exit-{code.value}": code.words for code in ExitCode}
 SHOWN = [explanation for explanation in SAID.values() if explanation.command]
 TOLD_IN_PLANS = {value.code for union in (Reason, Remark) for value in get_args(union)}
 ROOT = Path(__file__).parents[2]

@@ -11,7 +11,7 @@ import pytest
 from sample_plans import kept, plan_of, rewritten
 
 from reconciler.ci.comment import Origin, plan_comment
-from reconciler.ci.forge.own_comment import Marker
+from reconciler.ci.forge.pull_requests import Marker
 from reconciler.document import digest
 from reconciler.model import Drift, DriftReport, DriftState, Plan, Ref, Source
 from reconciler.report.applied_formats import applied_text

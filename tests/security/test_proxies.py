@@ -15,7 +15,7 @@ from harness.served import served
 from harness.workspaces import workspace
 
 from reconciler.api.wire import make_transport, proxy_for
-from reconciler.ci.forge.forge_client import Address, Client, ForgeError
+from reconciler.ci.forge.forge_client import Client, ForgeError
 from reconciler.runtime.addresses import is_loopback, proxies_beyond
 from reconciler.runtime.git import Git
 
@@ -97,7 +97,7 @@ def test_the_token_passes_no_proxy(proxied: list[bytes]) -> None:
     with listening() as (port, heard):
         url = f"http://127.0.0.1:{port}"
         with (
-            Client(Address(url, f"{url}/graphql", KEY)) as client,
+            Client(url, f"{url}/graphql", KEY) as client,
             pytest.raises(ForgeError, match="404"),
         ):
             client.get("/user")

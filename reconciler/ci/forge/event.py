@@ -75,31 +75,36 @@ class Event:
 
 
 @dataclass(frozen=True, slots=True)
-class _Payload:
-    """A JSON object; every field may be missing."""
+class JsonObject:
+    """A JSON object of the forge; every field may be missing, or have another type."""
 
-    document: Mapping[str, Any] = field(default_factory=dict)
+    fields: Mapping[str, Any] = field(default_factory=dict)
 
-    def part(self, *names: str) -> _Payload:
-        here: object = self.document
+    @classmethod
+    def of(cls, document: object) -> JsonObject:
+        """Return a document as an object, an empty object for any other document."""
+        return cls(document if isinstance(document, dict) else {})
+
+    def part(self, *names: str) -> JsonObject:
+        """Return the object at a path."""
+        here = self
         for name in names:
-            here = here.get(name) if isinstance(here, dict) else None
-        return _Payload(here if isinstance(here, dict) else {})
+            here = JsonObject.of(here.fields.get(name))
+        return here
 
     def text(self, name: str) -> str:
-        found = self.document.get(name)
+        """Return a text, "" for none."""
+        found = self.fields.get(name)
         return found if isinstance(found, str) else ""
 
     def commit(self, name: str) -> str:
+        """Return the name of a commit, "" for none."""
         found = self.text(name)
         return found if _COMMIT.fullmatch(found) else ""
 
-    @property
-    def repository(self) -> str | int | None:
-        return self.text("full_name") or self.number("id")
-
     def number(self, name: str) -> int | None:
-        found = self.document.get(name)
+        """Return a positive number, None for none."""
+        found = self.fields.get(name)
         return found if type(found) is int and found > 0 else None
 
 
@@ -111,8 +116,7 @@ def read_event(environ: Mapping[str, str]) -> Event:
     run = environ.get("GITHUB_RUN_ID", "")
     server = environ.get("GITHUB_SERVER_URL", "").rstrip("/")
     is_known = bool(_REPOSITORY.fullmatch(repository))
-    commit = environ.get("GITHUB_SHA", "")
-    commit = commit if _COMMIT.fullmatch(commit) else ""
+    commit = JsonObject(environ).commit("GITHUB_SHA")
     head, base, branch, number, is_fork = _change(name, payload)
     # These two events run on the branch that a change is for, whatever their payload names.
     base = commit if name in ("pull_request_target", "workflow_run") else base
@@ -137,7 +141,7 @@ def read_event(environ: Mapping[str, str]) -> Event:
     )
 
 
-def _change(name: str, payload: _Payload) -> tuple[str, str, str, int | None, bool]:
+def _change(name: str, payload: JsonObject) -> tuple[str, str, str, int | None, bool]:
     """Return head, base, base branch, number, and whether the change comes from a fork."""
     match name:
         case "pull_request" | "pull_request_target":
@@ -145,7 +149,7 @@ def _change(name: str, payload: _Payload) -> tuple[str, str, str, int | None, bo
             head, base = pull.part("head"), pull.part("base")
             # The head repository is missing where the fork was deleted; the change is still
             # foreign.
-            is_fork = head.part("repo").repository != base.part("repo").repository
+            is_fork = _name_of(head.part("repo")) != _name_of(base.part("repo"))
             number = pull.number("number") or payload.number("number")
             return head.commit("sha"), base.commit("sha"), base.text("ref"), number, is_fork
         case "merge_group":
@@ -157,18 +161,20 @@ def _change(name: str, payload: _Payload) -> tuple[str, str, str, int | None, bo
         case "workflow_run":
             run = payload.part("workflow_run")
             here, there = payload.part("repository"), run.part("head_repository")
-            return run.commit("head_sha"), "", "", None, there.repository != here.repository
+            is_fork = _name_of(there) != _name_of(here)
+            return run.commit("head_sha"), "", "", None, is_fork
         case "push":
             return payload.commit("after"), "", "", None, False
         case _:
             return "", "", "", None, False
 
 
-def _read_payload(file: str) -> _Payload:
-    if not file:
-        return _Payload()
+def _name_of(repository: JsonObject) -> str | int | None:
+    return repository.text("full_name") or repository.number("id")
+
+
+def _read_payload(file: str) -> JsonObject:
     try:
-        document = json.loads(regular_files.read(Path(file), LARGEST_PAYLOAD))
+        return JsonObject.of(json.loads(regular_files.read(Path(file), LARGEST_PAYLOAD)))
     except (OSError, ValueError, RecursionError):
-        return _Payload()
-    return _Payload(document if isinstance(document, dict) else {})
+        return JsonObject()

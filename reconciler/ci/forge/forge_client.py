@@ -51,20 +51,13 @@ class ForgeError(Unavailable):
         return self.status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOUND)
 
 
-@dataclass(frozen=True, slots=True)
-class Address:
-    """Address of the forge, and our token; `api` and `graphql` are whole URLs."""
+@dataclass(slots=True)
+class Client:
+    """An open connection to the forge; use it with `with`. `api` and `graphql` are whole URLs."""
 
     api: str
     graphql: str
     token: str = field(repr=False)
-
-
-@dataclass(slots=True)
-class Client:
-    """An open connection to the forge; use it with `with`."""
-
-    address: Address
     transport: httpx.BaseTransport | None = None
     sleep: Callable[[float], None] = time.sleep
     clock: Callable[[], float] = time.monotonic
@@ -73,13 +66,13 @@ class Client:
     def __enter__(self) -> Self:
         """Prepare the connection: nothing is sent yet."""
         headers = {
-            "Authorization": f"Bearer {self.address.token}",
+            "Authorization": f"Bearer {self.token}",
             "Accept": "application/vnd.github+json",
             "X-GitHub-Api-Version": "2022-11-28",
             "User-Agent": f"reconciler/{__version__}",
         }
         # Loading all certificates takes a while, and a plain connection needs none.
-        plain = self.address.api.startswith("http:") and self.address.graphql.startswith("http:")
+        plain = self.api.startswith("http:") and self.graphql.startswith("http:")
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if plain else httpx.create_ssl_context()
         self._client = httpx.Client(
             headers=headers,
@@ -95,10 +88,9 @@ class Client:
         """Return transports without a proxy for a forge on this machine."""
         if self.transport is not None:
             return {}
-        hosts = {httpx.URL(url).host for url in (self.address.api, self.address.graphql)}
         return {
             f"all://{f'[{host}]' if ':' in host else host}": httpx.HTTPTransport(verify=context)
-            for host in hosts
+            for host in {httpx.URL(url).host for url in (self.api, self.graphql)}
             if is_loopback(host)
         }
 
@@ -110,23 +102,22 @@ class Client:
 
     def get(self, path: str, **parameters: str | int) -> Any:
         """Read a document. Raises ForgeError."""
-        return self._send("GET", self.address.api + path, None, parameters, repeatable=True)
+        return self._send("GET", self.api + path, parameters=parameters)
 
     def create(self, path: str, body: Mapping[str, Any]) -> Any:
         """Create an object, without a retry after a lost answer. Raises ForgeError."""
-        return self._send("POST", self.address.api + path, body, {}, repeatable=False)
+        return self._send("POST", self.api + path, body, repeatable=False)
 
     def edit(self, path: str, body: Mapping[str, Any]) -> Any:
         """Replace an object, which may be repeated. Raises ForgeError."""
-        return self._send("PATCH", self.address.api + path, body, {}, repeatable=True)
+        return self._send("PATCH", self.api + path, body)
 
     def ask(self, query: str, **variables: str) -> Any:
         """Send a GraphQL query that may be repeated, and return its data.
 
         Raises ForgeError, also for errors that come with status 200.
         """
-        body = {"query": query, "variables": variables}
-        reply = self._send("POST", self.address.graphql, body, {}, repeatable=True)
+        reply = self._send("POST", self.graphql, {"query": query, "variables": variables})
         if not isinstance(reply, dict) or reply.get("errors") or not reply.get("data"):
             raise ForgeError(f"the forge refused a query: {_message(reply)}", HTTPStatus.FORBIDDEN)
         return reply["data"]
@@ -135,15 +126,17 @@ class Client:
         self,
         method: Method,
         url: str,
-        body: Mapping[str, Any] | None,
-        parameters: Mapping[str, str | int],
+        body: Mapping[str, Any] | None = None,
         *,
-        repeatable: bool,
+        parameters: Mapping[str, str | int] | None = None,
+        repeatable: bool = True,
     ) -> Any:
         """Send a request until there is an answer, or no attempt is left."""
         for attempt in range(1, MOST_ATTEMPTS + 1):
             try:
-                response = self._exchange(method, url, body, parameters)
+                response = self._exchange(
+                    self._client.build_request(method, url, params=parameters or None, json=body)
+                )
             except httpx.HTTPError as error:
                 sent = not isinstance(error, httpx.ConnectError | httpx.ConnectTimeout)
                 failure = ForgeError(f"{method} {url}: {_describe(error)}", is_lost=sent)
@@ -153,23 +146,12 @@ class Client:
                     return _document(response, f"{method} {url}")
                 failure = _failure(response, f"{method} {url}")
                 wait = _wait(response, attempt)
-            if failure.is_lost and not repeatable:
-                raise failure
-            if wait < 0 or attempt == MOST_ATTEMPTS:
+            if (failure.is_lost and not repeatable) or wait < 0 or attempt == MOST_ATTEMPTS:
                 raise failure
             self.sleep(wait)
         raise AssertionError("the last attempt returns or raises")
 
-    def _exchange(
-        self,
-        method: Method,
-        url: str,
-        body: Mapping[str, Any] | None,
-        parameters: Mapping[str, str | int],
-    ) -> httpx.Response:
-        request = self._client.build_request(
-            method, url, params=dict(parameters) or None, json=body
-        )
+    def _exchange(self, request: httpx.Request) -> httpx.Response:
         deadline = self.clock() + DEADLINE_SECONDS
         response = self._client.send(request, stream=True)
         try:
@@ -233,9 +215,12 @@ def _is_limited(response: httpx.Response) -> bool:
     if response.status_code not in _LIMITED:
         return False
     headers = response.headers
-    is_finding = "retry-after" in headers or headers.get("x-ratelimit-remaining") == "0"
-    is_plain = response.status_code == HTTPStatus.TOO_MANY_REQUESTS
-    return is_finding or is_plain or _LIMIT_WORDS in response.text.lower()
+    return (
+        response.status_code == HTTPStatus.TOO_MANY_REQUESTS
+        or "retry-after" in headers
+        or headers.get("x-ratelimit-remaining") == "0"
+        or _LIMIT_WORDS in response.text.lower()
+    )
 
 
 def _message(document: object) -> str:

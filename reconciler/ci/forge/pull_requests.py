@@ -1,15 +1,24 @@
-"""Pull requests and their comments, as far as a plan's comment needs them."""
+"""Pull requests and their comments, as far as a plan's comment needs them.
+
+A comment of ours begins with its marker, and is kept up to date.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import json
+import re
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, replace
+from hashlib import sha256
 from http.client import UNPROCESSABLE_ENTITY
-from typing import Any
+from posixpath import normpath
+from typing import get_args
 from urllib.parse import quote
 
+from reconciler.ci.forge.event import JsonObject
 from reconciler.ci.forge.forge_client import Client, ForgeError
+from reconciler.model.outcome import CommentState
 
 PAGE = 100
 MOST_PAGES = 50
@@ -95,32 +104,31 @@ class Repository:
     def _ask_own(self) -> Own:
         """Ask for our user: a job's token may not use the plain request for it."""
         with suppress(ForgeError):
-            viewer = self.client.ask(_VIEWER).get("viewer") or {}
-            if viewer.get("login"):
-                return Own(str(viewer["login"]), _number(viewer.get("databaseId")))
+            viewer = JsonObject.of(self.client.ask(_VIEWER)).part("viewer")
+            if viewer.text("login"):
+                return Own(viewer.text("login"), viewer.number("databaseId") or 0)
         try:
-            user = self.client.get("/user")
+            user = JsonObject.of(self.client.get("/user"))
         except ForgeError as error:
             if not error.is_forbidden:
                 raise
             return Own(JOB_USER)
-        return Own(str(user.get("login", "")), _number(user.get("id")))
+        return Own(user.text("login"), user.number("id") or 0)
 
     def comments(self, pull_request: int) -> list[Comment]:
         """Return all comments of a pull request, oldest first. Raises ForgeError."""
         path = f"/repos/{self.name}/issues/{pull_request}/comments"
-        found = [_comment(document) for document in self._pages(path)]
-        return sorted(found, key=lambda comment: comment.id)
+        return sorted(map(_comment, self._pages(path)), key=lambda comment: comment.id)
 
     def create(self, pull_request: int, body: str) -> Comment:
         """Write a new comment. Raises ForgeError; with `is_lost` the comment may exist."""
         path = f"/repos/{self.name}/issues/{pull_request}/comments"
-        return _comment(self.client.create(path, {"body": body}))
+        return _comment(JsonObject.of(self.client.create(path, {"body": body})))
 
     def edit(self, comment: Comment, body: str) -> Comment:
         """Change the text of a comment. Raises ForgeError."""
         path = f"/repos/{self.name}/issues/comments/{comment.id}"
-        return _comment(self.client.edit(path, {"body": body}))
+        return _comment(JsonObject.of(self.client.edit(path, {"body": body})))
 
     def fold(self, comment: Comment) -> None:
         """Fold a comment as outdated. Raises ForgeError."""
@@ -135,12 +143,12 @@ class Repository:
         found = [
             pull
             for pull in self._pages(f"/repos/{self.name}/commits/{commit}/pulls")
-            if pull.get("merged_at") and _within(pull.get("base"), "ref") == branch
+            if pull.text("merged_at") and pull.part("base").text("ref") == branch
         ]
         found.sort(
-            key=lambda pull: (pull.get("merge_commit_sha") == commit, str(pull["merged_at"]))
+            key=lambda pull: (pull.text("merge_commit_sha") == commit, pull.text("merged_at"))
         )
-        return _number(found[-1].get("number")) or None if found else None
+        return found[-1].number("number") if found else None
 
     def later_than(self, commit: str, branch: str) -> Later | None:
         """Return how a branch's newest commit differs from a commit, None where they are equal.
@@ -148,23 +156,25 @@ class Repository:
         Raises ForgeError.
         """
         path = f"/repos/{self.name}/branches/{quote(branch, safe='')}"
-        newest = _within(_within(self.client.get(path), "commit"), "sha")
-        if not isinstance(newest, str) or not newest:
+        newest = JsonObject.of(self.client.get(path)).part("commit").text("sha")
+        if not newest:
             raise ForgeError(f"GET {path}: the answer has no commit")
         if newest == commit:
             return None
         path = f"/repos/{self.name}/compare/{commit}...{newest}"
-        compared = self.client.get(path)
-        files = _within(compared, "files")
+        compared = JsonObject.of(self.client.get(path))
+        files = compared.fields.get("files")
         if not isinstance(files, list):
             raise ForgeError(f"GET {path}: the answer has no files")
         named = (
-            _within(file, name) for file in files for name in ("filename", "previous_filename")
+            JsonObject.of(file).text(name)
+            for file in files
+            for name in ("filename", "previous_filename")
         )
         return Later(
             commit=newest,
-            contains=_within(compared, "status") == "ahead",
-            files=tuple(name for name in named if isinstance(name, str)),
+            contains=compared.text("status") == "ahead",
+            files=tuple(filter(None, named)),
             is_cut=len(files) >= MOST_COMPARED,
         )
 
@@ -174,8 +184,8 @@ class Repository:
         Raises ForgeError.
         """
         for pull in self._pages(f"/repos/{self.name}/commits/{commit}/pulls"):
-            if pull.get("state") == "open" and _within(pull.get("head"), "sha") == commit:
-                return _number(pull.get("number")) or None
+            if pull.text("state") == "open" and pull.part("head").text("sha") == commit:
+                return pull.number("number")
         return None
 
     def requested(
@@ -198,14 +208,12 @@ class Repository:
                 found = self._open_of(branch) if error.status == UNPROCESSABLE_ENTITY else None
                 if found is None:
                     raise
-        number = _number(found.get("number"))
-        if (found.get("body") or "") == body and wanted:
-            return _pull_request(found)
-        state = "open" if wanted else "closed"
-        changed = {"title": title, "body": body, "state": state}
-        return _pull_request(self.client.edit(f"{path}/{number}", changed))
+        if found.text("body") == body and wanted:
+            return _pull_request(found.fields)
+        changed = {"title": title, "body": body, "state": "open" if wanted else "closed"}
+        return _pull_request(self.client.edit(f"{path}/{found.number('number') or 0}", changed))
 
-    def _open_of(self, branch: str) -> dict[str, Any] | None:
+    def _open_of(self, branch: str) -> JsonObject | None:
         """Return the open pull request of a branch, not of a fork's branch with that name.
 
         Not every forge respects the filter of the request.
@@ -214,56 +222,210 @@ class Repository:
         there = self._pages(f"/repos/{self.name}/pulls", state="open", head=f"{owner}:{branch}")
         return next((pull for pull in there if self._is_of(pull, branch)), None)
 
-    def _is_of(self, document: Mapping[str, Any], branch: str) -> bool:
-        head = document.get("head")
-        source = head.get("repo") if isinstance(head, dict) else None
-        named = source.get("full_name") if isinstance(source, dict) else self.name
+    def _is_of(self, pull: JsonObject, branch: str) -> bool:
+        head = pull.part("head")
         # A deleted fork is reported as null.
-        is_gone = isinstance(head, dict) and "repo" in head and source is None
-        return _branch(document) == branch and named == self.name and not is_gone
+        source = JsonObject.of(head.fields.get("repo", {"full_name": self.name}))
+        return head.text("ref") == branch and source.text("full_name") == self.name
 
-    def _pages(self, path: str, **more: str) -> Iterator[dict[str, Any]]:
+    def _pages(self, path: str, **more: str) -> Iterator[JsonObject]:
         for page in range(1, MOST_PAGES + 1):
             found = self.client.get(path, per_page=PAGE, page=page, **more)
             if not isinstance(found, list):
                 raise ForgeError(f"GET {path}: the forge did not answer with a list")
-            yield from (document for document in found if isinstance(document, dict))
+            yield from map(JsonObject.of, found)
             if len(found) < PAGE:
                 return
 
 
-def _within(document: object, name: str) -> object:
-    """Return a field of a JSON object; None where it is no object, or lacks the field."""
-    return document.get(name) if isinstance(document, dict) else None
-
-
-def _branch(document: Mapping[str, Any]) -> str:
-    head = document.get("head")
-    return str(head.get("ref", "")) if isinstance(head, dict) else ""
-
-
 def _pull_request(document: object, *, is_new: bool = False) -> PullRequest:
-    if not isinstance(document, dict) or not _number(document.get("number")):
-        message = "the forge answered with something that is no pull request"
-        raise ForgeError(message, is_lost=True)
-    url = str(document.get("html_url") or "")
-    return PullRequest(number=_number(document.get("number")), url=url, is_new=is_new)
+    found = JsonObject.of(document)
+    number = found.number("number")
+    if number is None:
+        raise ForgeError("the forge answered with something that is no pull request", is_lost=True)
+    return PullRequest(number=number, url=found.text("html_url"), is_new=is_new)
 
 
-def _comment(document: object) -> Comment:
-    if not isinstance(document, dict) or not _number(document.get("id")):
+def _comment(found: JsonObject) -> Comment:
+    number, user = found.number("id"), found.part("user")
+    if number is None:
         raise ForgeError("the forge answered with something that is no comment", is_lost=True)
-    user = document.get("user")
-    user = user if isinstance(user, dict) else {}
     return Comment(
-        _number(document.get("id")),
-        str(user.get("login", "")),
-        _number(user.get("id")),
-        str(document.get("body") or ""),
-        str(document.get("html_url") or ""),
-        str(document.get("node_id") or ""),
+        number,
+        user.text("login"),
+        user.number("id") or 0,
+        found.text("body"),
+        found.text("html_url"),
+        found.text("node_id"),
     )
 
 
-def _number(found: object) -> int:
-    return found if type(found) is int and found > 0 else 0
+VERSION = 1
+ROOT_DIGITS = 16
+
+_LINE = re.compile(r"<!-- reconciler (\{[^<>]*\}) -->\r?")
+_DIGEST = re.compile(r"(sha256:[0-9a-f]{64})?")
+_FORMS: dict[str, type] = {
+    "environment": str,
+    "root": str,
+    "digest": str,
+    "head": str,
+    "base": str,
+    "run": int,
+    "state": str,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Marker:
+    """Data in a comment for the next run.
+
+    `environment` and `root` are its key. `digest` is the digest of the reviewed plan, "" where
+    nothing may be applied. `guards` name listed objections that a review consents to. `run` grows
+    from run to run.
+    """
+
+    environment: str
+    root: str
+    digest: str = ""
+    head: str = ""
+    base: str = ""
+    run: int = 0
+    state: CommentState = "planned"
+    guards: tuple[str, ...] = ()
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """Return the key of the comment: its environment and the folder of its manifests."""
+        return self.environment, self.root
+
+    @property
+    def line(self) -> str:
+        """Return the first line of the comment.
+
+        Nothing in it can end the HTML comment around it.
+        """
+        document: dict[str, object] = {"version": VERSION, **asdict(self)}
+        if not self.guards:
+            del document["guards"]
+        return f"<!-- reconciler {hidden_json(document)} -->"
+
+
+def hidden_json(document: dict[str, object]) -> str:
+    """Return JSON for an HTML comment: nothing in it can end the comment or begin another."""
+    text = json.dumps(document)
+    for ending in ("--", "<", ">"):
+        text = text.replace(ending, "".join(f"\\u{ord(text):04x}" for text in ending))
+    return text
+
+
+def root_of(path: str) -> str:
+    """Return the key of a folder of manifests, as given in the input `path`."""
+    return sha256(normpath(path or ".").encode()).hexdigest()[:ROOT_DIGITS]
+
+
+def read_marker(body: str) -> Marker | None:
+    """Read the marker of a comment; return None where its first line is not a marker."""
+    found = _LINE.fullmatch(body.partition("\n")[0])
+    if found is None:
+        return None
+    try:
+        document = json.loads(found[1])
+    except (ValueError, RecursionError):
+        return None
+    guards = document.pop("guards", [])
+    is_listed = isinstance(guards, list) and all(isinstance(name, str) for name in guards)
+    has_fields = document.pop("version", None) == VERSION and document.keys() == _FORMS.keys()
+    if not (is_listed and has_fields):
+        return None
+    # The types must match exactly: True is an int to isinstance.
+    if any(type(document[name]) is not form for name, form in _FORMS.items()):
+        return None
+    if document["state"] not in get_args(CommentState) or not _DIGEST.fullmatch(document["digest"]):
+        return None
+    return Marker(**document, guards=tuple(guards))
+
+
+GAVE_WAY = "Another comment on this pull request has the plan."
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """A comment of ours, with its marker."""
+
+    comment: Comment
+    marker: Marker
+
+
+def standing(
+    repository: Repository, pull_request: int, key: tuple[str, str], *, newest: bool = False
+) -> Standing | None:
+    """Return our comment for an environment and a folder, None where there is none.
+
+    A comment is ours if our token's user wrote it and its marker has this key; a comment that only
+    looks like it is not. Raises ForgeError.
+    """
+    found = _ours(repository, pull_request, key)
+    return (found[-1] if newest else found[0]) if found else None
+
+
+def put(
+    repository: Repository,
+    pull_request: int,
+    body: str,
+    *,
+    only_update: bool = False,
+    is_new: bool = False,
+) -> Comment | None:
+    """Write `body`, which begins with its marker, as our comment.
+
+    A comment with this body already, or of a later run, is not changed. With `is_new` it is a new
+    comment, and those of earlier runs are folded. Return None where there was no comment and
+    `only_update` asks for no new comment. Raises ForgeError.
+    """
+    marker = read_marker(body)
+    assert marker is not None  # noqa: S101 - we made it
+    found = [] if is_new else _ours(repository, pull_request, marker.key)
+    if not found:
+        if only_update:
+            return None
+        _create(repository, pull_request, body, marker)
+        # Another run may have done the same meanwhile.
+        found = _ours(repository, pull_request, marker.key)
+        if not found:
+            raise ForgeError("the forge does not list the comment that it took")
+    kept = found[-1 if is_new else 0]
+    for other in found:
+        if other is not kept:
+            # Without its digest it cannot be applied.
+            gone = replace(other.marker, digest="", state="superseded")
+            repository.edit(other.comment, f"{gone.line}\n{GAVE_WAY}\n")
+            # A comment that stays unfolded has no content left.
+            with suppress(ForgeError):
+                repository.fold(other.comment)
+    if is_new or kept.comment.body == body or kept.marker.run > marker.run:
+        return kept.comment
+    return repository.edit(kept.comment, body)
+
+
+def _ours(repository: Repository, pull_request: int, key: tuple[str, str]) -> Sequence[Standing]:
+    """Return our comments of a key that are not superseded, oldest first."""
+    found = (
+        Standing(comment, marker)
+        for comment in repository.comments(pull_request)
+        if repository.own.wrote(comment) and (marker := read_marker(comment.body)) is not None
+    )
+    return [ours for ours in found if ours.marker.key == key and ours.marker.state != "superseded"]
+
+
+def _create(repository: Repository, pull_request: int, body: str, marker: Marker) -> None:
+    """Create a comment; where the answer was lost, look for it before another attempt."""
+    try:
+        repository.create(pull_request, body)
+    except ForgeError as error:
+        if not error.is_lost:
+            raise
+        if not any(
+            mine.comment.body == body for mine in _ours(repository, pull_request, marker.key)
+        ):
+            repository.create(pull_request, body)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import click
 
-from reconciler.cli.journal.maintenance import compact, history, init, show, unlock, verify
-from reconciler.cli.journal.move import move
+from reconciler.cli.journal.maintenance import compact, history, init, move, show, unlock, verify
 from reconciler.cli.journal.naming import forget, rename, settle, write_ids
 from reconciler.cli.root import Group
 

@@ -1,10 +1,9 @@
-"""Commands that begin, verify and compact a journal, and release its lock."""
+"""Commands that begin, show, verify, compact and move a journal, and release its lock."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import NamedTuple, assert_never
 from uuid import uuid4
 
 import click
@@ -15,19 +14,28 @@ from reconciler.cli.lock_wait import lock_timeout
 from reconciler.errors import InvalidInput, JournalError, UsageError
 from reconciler.journal.entries import Backup, Entry, MovedIn, RunEntry
 from reconciler.journal.journal import Journal
+from reconciler.journal.relocate import Became, JournalMove, readdress, stay
+from reconciler.journal.relocate import move as carry
 from reconciler.journal.runs import runs_of
 from reconciler.journal.store import LockTimeout
 from reconciler.model import Ref
 from reconciler.operations.open_project import (
     Options,
     applied_commit,
-    journal_of,
-    lead_here,
     open_project,
     project_file,
     warn_of_lost_end,
 )
-from reconciler.project import choose_environment, choose_target, in_shard
+from reconciler.operations.open_session import Session, open_environment
+from reconciler.project import (
+    Embedded,
+    Project,
+    Target,
+    journal_place_at,
+    journal_setting,
+    unsafe_base_url,
+)
+from reconciler.project.settings import InFile, InGit, InObjects, JournalPlace
 from reconciler.report.journal_formats import (
     VerifiedDocument,
     entries_document,
@@ -41,21 +49,9 @@ from reconciler.report.words import plural
 from reconciler.runtime.advice import bring_back, on_journal
 
 
-def unread_journal(options: Options) -> Journal:
-    """Return the journal of the environment, not read yet."""
-    project = open_project(options)
-    name, environment = choose_environment(project, options.environment)
-    environment = in_shard(environment, options.shard)
-    lead_here(options, project, name)
-    target = choose_target(project, name, environment, os.environ)
-    journal = journal_of(project, name, environment, target, options.reporter)
-    journal.waits = options.waits
-    return journal
-
-
 def opened_journal(options: Options) -> Journal:
     """Return the journal of the environment, after reading it."""
-    journal = unread_journal(options)
+    journal = open_environment(options).unread_journal()
     journal.load()
     if options.quiet:
         return journal
@@ -74,8 +70,7 @@ def hint_at_places(options: Options) -> str:
 
 def run_entry(options: Options, journal: Journal, command: str) -> RunEntry:
     """Return the entry with who runs this command, and from which commit."""
-    commit = applied_commit(open_project(options))
-    return journal.run_entry(str(uuid4()), command, commit)
+    return journal.run_entry(str(uuid4()), command, applied_commit(open_project(options)))
 
 
 def ref_of(text: str | None) -> Ref:
@@ -91,7 +86,7 @@ def ref_of(text: str | None) -> Ref:
 @click.option("--ref", "flag", metavar="REF", help="Only the entries of this Kind/name.")
 @options.remembering
 @options.formats("text", "json")
-def show(*, ref: str | None, flag: str | None, options: Options, form: str) -> int:
+def show(*, ref: str | None, flag: str | None, options: Options, form: str) -> None:
     """Print the entries, oldest first: all, or those of one Kind/name."""
     if ref is not None and flag is not None:
         raise UsageError("give the Kind/name once")
@@ -104,7 +99,6 @@ def show(*, ref: str | None, flag: str | None, options: Options, form: str) -> i
         data(journal_text(entries, journal.history, stdout_style(verbose=options.verbose)))
     if journal.torn and not options.quiet:
         words("the last line is torn, as by a crash; the next write removes it")
-    return 0
 
 
 def _is_about(entry: Entry, wanted: Ref) -> bool:
@@ -115,7 +109,7 @@ def _is_about(entry: Entry, wanted: Ref) -> bool:
 @click.argument("ref", required=False)
 @options.remembering
 @options.formats("text", "json")
-def history(*, ref: str | None, options: Options, form: str) -> int:
+def history(*, ref: str | None, options: Options, form: str) -> None:
     """Print the runs, oldest first: who applied what, when, from which commit.
 
     With a Kind/name, only the runs that were about it, and what became of it.
@@ -128,31 +122,30 @@ def history(*, ref: str | None, options: Options, form: str) -> int:
         json_data(history_document(runs, wanted))
     else:
         data(history_text(runs, wanted, stdout_style(verbose=options.verbose)))
-    return 0
 
 
 @click.command
 @options.remembering
 @lock_timeout
-def init(*, options: Options, patience: LockTimeout) -> int:
+def init(*, options: Options, patience: LockTimeout) -> None:
     """Begin an empty journal, where this environment has none.
 
     So a person says that nothing was applied to the target before, or that what
     was applied is not to be remembered. Where there is a journal, it stays as it is.
     """
-    journal = unread_journal(options)
+    journal = open_environment(options).unread_journal()
     journal.load()
     if journal.header is None:
         with journal.locked(patience=patience):
             if journal.header is None:
-                return _begun(journal, options)
+                _begin(journal, options)
+                return
     if not options.quiet:
         there = f"there is a journal at {safe(journal.place)} already"
         words(f"{there}, of {plural(len(journal.entries), 'entry', 'entries')}: it stays as it is")
-    return 0
 
 
-def _begun(journal: Journal, options: Options) -> int:
+def _begin(journal: Journal, options: Options) -> None:
     if journal.is_old_copy:
         words(
             f"warning: there was a journal at {safe(journal.place)}, and it is gone: if you can, "
@@ -163,7 +156,6 @@ def _begun(journal: Journal, options: Options) -> int:
         words(
             f"{safe(journal.place)} is the journal of `{journal.environment}` at {journal.target}"
         )
-    return 0
 
 
 class _Finding(NamedTuple):
@@ -183,7 +175,7 @@ def verify(*, options: Options, form: str) -> int:
     Exits with 8 where the journal cannot be trusted, as it was edited or is an
     old copy.
     """
-    journal = unread_journal(options)
+    journal = open_environment(options).unread_journal()
     journal.load()
     if journal.header is None:
         if journal.is_gone:
@@ -242,7 +234,13 @@ def _findings(journal: Journal) -> Iterator[_Finding]:
 def _continued(journal: Journal, ended: str) -> _Finding:
     """Return why a journal continues another: it was moved, or compacted."""
     entries = journal.entries
-    begun = [nth for nth, entry in enumerate(entries) if _begins_anew(entry)]
+    # A new header replaced the first line at such an entry.
+    begun = [
+        nth
+        for nth, entry in enumerate(entries)
+        if isinstance(entry, MovedIn)
+        or (isinstance(entry, RunEntry) and entry.command in ("move", "compact"))
+    ]
     last = begun[-1] if begun else 0
     out = "nothing: a copy from before must end with that sum"
     match entries[max(0, last - 1) : last + 1]:
@@ -263,15 +261,6 @@ def _continued(journal: Journal, ended: str) -> _Finding:
             return _Finding("compacted", message, out)
 
 
-def _begins_anew(entry: Entry) -> bool:
-    """Return whether a new header replaced the first line at this entry."""
-    match entry:
-        case MovedIn() | RunEntry(command="move" | "compact"):
-            return True
-        case _:
-            return False
-
-
 def _document(journal: Journal, findings: list[_Finding]) -> VerifiedDocument:
     return {
         "place": journal.place,
@@ -288,7 +277,7 @@ def _document(journal: Journal, findings: list[_Finding]) -> VerifiedDocument:
 @click.command
 @options.remembering
 @lock_timeout
-def compact(*, options: Options, patience: LockTimeout) -> int:
+def compact(*, options: Options, patience: LockTimeout) -> None:
     """Make the journal short: keep what later runs need, and who ran what.
 
     Single entries of what is written and done go; unsettled creates, last
@@ -308,7 +297,6 @@ def compact(*, options: Options, patience: LockTimeout) -> int:
     gone = backups - _backups_in(journal)
     dropped = f", {plural(gone, 'backup')} dropped" if gone else ""
     data(f"{safe(journal.place)}: {became}{dropped}\n")
-    return 0
 
 
 def _backups_in(journal: Journal) -> int:
@@ -318,16 +306,16 @@ def _backups_in(journal: Journal) -> int:
 @click.command
 @click.argument("id", required=False)
 @options.remembering
-def unlock(*, id: str | None, options: Options) -> int:  # noqa: A002 - as it is called in the usage
+def unlock(*, id: str | None, options: Options) -> None:  # noqa: A002 - as it is called in the usage
     """Release the lock of a shared journal from a holder that is gone, by its ID.
 
     Without an ID, say who holds it. The lock of a file ends with its process, so
     there is never one to take.
     """
-    journal = unread_journal(options)
+    journal = open_environment(options).unread_journal()
     held = journal.store.unlock(id or "")
     if options.quiet:
-        return 0
+        return
     if held is not None:
         words(
             f"{journal.place} is free; it was locked by {held.words}. Should that run still live, "
@@ -337,4 +325,104 @@ def unlock(*, id: str | None, options: Options) -> int:  # noqa: A002 - as it is
         words(f"{journal.place} is not locked")
     else:
         words(f"{journal.place} is not locked: the lock of a file ends with its process")
-    return 0
+
+
+@click.command
+@click.option("--to", metavar="PLACE", help="Where to, as `journal:` of the project file says it.")
+@click.option("--base-url", metavar="URL", help="Another address of the same service.")
+@options.remembering
+@lock_timeout
+def move(*, to: str | None, base_url: str | None, options: Options, patience: LockTimeout) -> None:
+    """Carry the journal to another PLACE, or along to another address of its service.
+
+    Run it before you edit the project file. The old journal ends with a line that
+    refuses every later use. Stopped half-way, one of the two counts, and the same
+    command finishes. PLACE must hold no other journal; a path is relative to the
+    project file. The service is not asked.
+    """
+    if to is None and base_url is None:
+        raise UsageError("say where to: --to PLACE, --base-url URL, or both")
+    project = open_project(options)
+    if to is not None and project.file is None:
+        raise UsageError(
+            "there is no project file with a `journal:` that could name another place: "
+            "write a reconciler.yaml first"
+        )
+    session = open_environment(options, project)
+    here, address = _at_address(session, base_url)
+    origin = journal_setting(project, session.name, session.environment)
+    way = JournalMove(origin, to if to is not None else origin, address)
+    run = run_entry(options, here, "move")
+    if _place(project, way.to) != _place(project, way.origin):
+        became = carry(here, session.journal_at(way.to, way.target), way, run, patience)
+    elif base_url is not None:
+        became = readdress(here, way.target, run, patience)
+    else:
+        became = stay(here, run, patience)
+    if not options.quiet:
+        settings = [f"`journal: {way.to}`"] if way.to != origin else []
+        if way.target != session.target.name:
+            settings.append(f"`baseUrl: {way.target}`")
+        rest = f"; write {' and '.join(settings)} in the project file" if settings else ""
+        words(safe(f"{_reported(became, way, session.name)}{rest}"))
+
+
+def _at_address(session: Session, base_url: str | None) -> tuple[Journal, str]:
+    """Return the journal of a session, and its target after the move, before any write.
+
+    Raises UsageError and InvalidInput.
+    """
+    here, target = session.unread_journal(), session.target
+    address = _address(base_url, target)
+    here.read()
+    warn_of_lost_end(here, session.reporter)
+    header = here.header
+    if base_url is not None and header is not None:
+        if "://" not in header.target:
+            raise UsageError(f"{here.place} is of the {header.target}, which has no address")
+        if target.name == address and header.environment == session.name:
+            # The project file has the new address already.
+            here.target = header.target
+    return here, address
+
+
+def _address(base_url: str | None, target: Target) -> str:
+    """Return the target after the move. Raises UsageError and InvalidInput."""
+    if base_url is None:
+        return target.name
+    if isinstance(target, Embedded):
+        raise UsageError("the embedded emulator has no address, so its journal goes to none")
+    address = base_url.strip().rstrip("/")
+    if why := unsafe_base_url(address):
+        raise InvalidInput(f"--base-url {why}")
+    return address
+
+
+def _place(project: Project, setting: str) -> JournalPlace:
+    """Return a place in a form that can be compared. Raises UsageError for an invalid place."""
+    try:
+        place = journal_place_at(project, setting)
+    except ValueError as error:
+        raise UsageError(f"--to {error}") from error
+    match place:
+        case InFile(path=path):
+            return InFile(path.resolve())
+        case InGit() | InObjects():
+            return place
+        case other:
+            assert_never(other)
+
+
+def _reported(became: Became, way: JournalMove, environment: str) -> str:
+    subject = f"the journal of `{environment}`"
+    match became:
+        case Became.MOVED if way.to == way.origin:
+            return f"{subject} at {way.to} is that of {way.target} now"
+        case Became.MOVED:
+            return f"{subject} went from {way.origin} to {way.to}"
+        case Became.FINISHED:
+            return f"{subject} is at {way.to}: an earlier move is finished"
+        case Became.ALREADY:
+            return f"{subject} is at {way.to} already, for {way.target}"
+        case _:
+            assert_never(became)

@@ -39,7 +39,7 @@ from reconciler.workspace.workspace import sources_of
 @click.argument("new")
 @options.remembering
 @lock_timeout
-def rename(*, old: str, new: str, options: Options, patience: LockTimeout) -> int:
+def rename(*, old: str, new: str, options: Options, patience: LockTimeout) -> None:
     """Rename the resource OLD to NEW, both of the form Kind/name.
 
     What was remembered of OLD, its id above all, is the memory of NEW from here
@@ -61,14 +61,13 @@ def rename(*, old: str, new: str, options: Options, patience: LockTimeout) -> in
         opened.append([Renamed(at=opened.now(), ref=ref, was=was)])
     if not options.quiet:
         words(safe(f"{ref} is what {was} was; plan again"))
-    return 0
 
 
 @click.command
 @click.argument("ref")
 @options.remembering
 @lock_timeout
-def forget(*, ref: str, options: Options, patience: LockTimeout) -> int:
+def forget(*, ref: str, options: Options, patience: LockTimeout) -> None:
     """Forget REF, a Kind/name: it was removed by hand, or others manage it.
 
     It is not listed as "no longer declared" any more, and its id does not count.
@@ -87,7 +86,6 @@ def forget(*, ref: str, options: Options, patience: LockTimeout) -> int:
         outcome = "is forgotten: a manifest that still declares it begins again"
         lost = "no guard remembers what was written to it or rolled back"
         words(safe(f"{wanted}{which} {outcome}, and {lost}"))
-    return 0
 
 
 def _check_names(was: Ref, ref: Ref) -> None:
@@ -130,7 +128,7 @@ def settle(
     never_happened: bool,
     options: Options,
     patience: LockTimeout,
-) -> int:
+) -> None:
     """Record what became of a create after its answer was lost."""
     if (remote_id is None) == (not never_happened):
         raise UsageError("give either --id ID or --never-happened")
@@ -147,12 +145,11 @@ def settle(
     if not options.quiet:
         became = "never happened" if known is None else f"exists as {known}"
         words(f"{wanted} {became}; plan again")
-    return 0
 
 
 @click.command("write-ids")
 @options.recalling
-def write_ids(*, options: Options) -> int:
+def write_ids(*, options: Options) -> None:
     """Write the ids that the service gave out into the manifests, comments kept.
 
     With ids in git, a lost journal cannot lead to a second create. They are
@@ -193,7 +190,6 @@ def write_ids(*, options: Options) -> int:
     data(f"{plural(written, 'id')} written\n")
     if by_hand:
         raise InvalidInput("\n".join(by_hand))
-    return 0
 
 
 def _parse_id(ref: Ref, text: str) -> RemoteId:

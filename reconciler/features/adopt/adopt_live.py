@@ -27,7 +27,7 @@ from reconciler.journal.entries import Entry, Started, WrittenEntry
 from reconciler.journal.journal import Journal
 from reconciler.journal.store import LockTimeout
 from reconciler.model import Manifest, Ref
-from reconciler.operations.job_steps import ProposedEdits
+from reconciler.operations.added_by_features import ProposedEdits
 from reconciler.operations.open_project import Options, applied_commit, manifest_paths
 from reconciler.operations.open_session import Session, open_api, read_workspaces
 from reconciler.planning.make_plan import PlanTarget

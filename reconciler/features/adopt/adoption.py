@@ -12,7 +12,7 @@ from reconciler.model.manifest import Ref, RemoteId, Selected, Source
 from reconciler.model.observation import NOBODY, LastEdit
 from reconciler.model.plan import Change
 from reconciler.model.reason import Reason
-from reconciler.operations.job_steps import TextEdit
+from reconciler.operations.added_by_features import TextEdit
 from reconciler.workspace.rewrite import Fork
 
 AdoptionState: TypeAlias = Literal[

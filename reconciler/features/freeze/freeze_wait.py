@@ -13,7 +13,7 @@ from reconciler.features.freeze.freeze_settings import Freeze, holding
 from reconciler.journal.store import LockTimeout
 from reconciler.model import GuardViolation
 from reconciler.model.guard_levels import FROZEN
-from reconciler.operations.added_options import AddedOption
+from reconciler.operations.added_by_features import AddedOption
 from reconciler.operations.apply_plan import refusal
 from reconciler.operations.open_project import now
 from reconciler.operations.open_session import Session

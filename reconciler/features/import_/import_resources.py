@@ -424,4 +424,4 @@ class _Work:
             document = read_text(manifest, is_json=False).documents[0]
             text = DocumentText(name, document, prefix=("spec",), ref=str(ref))
             found = [text.complaint(key) for key in record.keys]
-            self.options.reporter.complain(found, verbose=self.options.verbose)
+            self.options.reporter.complain(found)

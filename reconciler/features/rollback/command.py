@@ -11,14 +11,11 @@ from pathlib import Path
 
 import click
 
-from reconciler.applying.run import Applied
 from reconciler.cli import options
-from reconciler.cli.consent_options import check_asked, consenting
+from reconciler.cli.apply import check_asked, consenting
 from reconciler.cli.console import (
     data,
-    describe_applied,
     describe_plan,
-    redacted,
     report_applied,
     words,
 )
@@ -27,7 +24,7 @@ from reconciler.features.rollback.roll_back import before_of
 from reconciler.journal.journal import Journal
 from reconciler.journal.store import LockTimeout
 from reconciler.model import Plan, Ref, RollsBack, Written
-from reconciler.operations.added_options import wait_before_lock
+from reconciler.operations.added_by_features import wait_before_lock
 from reconciler.operations.apply_plan import Consent, plan_and_apply
 from reconciler.operations.open_project import Options
 from reconciler.operations.open_session import Session, open_target
@@ -40,7 +37,6 @@ from reconciler.operations.plan_and_drift import (
 from reconciler.report.plan.document import plan_json
 from reconciler.report.reasons import describe_remark
 from reconciler.report.safe import safe
-from reconciler.report.unplanned import not_applied
 from reconciler.runtime.advice import from_journal
 
 _OF_PLANS = ("text", "json", "markdown", "html")
@@ -103,23 +99,13 @@ def rollback(  # noqa: PLR0913 - one parameter a flag
     check_asked(consent)
     session = replace(open_target(options), prepare=prepare)
     wait_before_lock(session, consent.waits)
-    made, applied = plan_and_apply(
-        session,
-        lambda _: consent,
-        "rollback",
-        verbose=options.verbose,
-        quiet=options.quiet,
-        patience=patience,
-    )
-    if applied is None:
-        words(not_applied(made.digest, _line_of(run, refs, live=live)), laid_out=True)
-        return data(
-            describe_applied(Applied(), made, form, verbose=False) if form != "text" else ""
-        )
+    made, applied = plan_and_apply(session, lambda _: consent, "rollback", patience=patience)
     try:
-        return report_applied(applied, made, form, verbose=options.verbose)
+        line = _line_of(run, refs, live=live)
+        return report_applied(applied, made, form, verbose=options.verbose, command=line)
     finally:
-        if not options.quiet and any(isinstance(outcome, Written) for outcome in applied.outcomes):
+        outcomes = applied.outcomes if applied is not None else ()
+        if not options.quiet and any(isinstance(outcome, Written) for outcome in outcomes):
             _remind(made)
 
 
@@ -135,7 +121,7 @@ def _show(
     journal = session.journal()
     made = asyncio.run(plan_now(prepare(session, journal), journal.history))
     if out is not None:
-        write_private(out, redacted(plan_json(made)))
+        write_private(out, plan_json(made))
     code = worst(failures_of(made))
     return data(describe_plan(made, form, session.project, verbose=options.verbose), ending=code)
 

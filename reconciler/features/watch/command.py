@@ -12,9 +12,14 @@ from reconciler.cli.lock_wait import lock_timeout
 from reconciler.cli.root import SUBCOMMANDS
 from reconciler.errors import ExitCode
 from reconciler.features.watch.noise_formats import watched_json, watched_markdown, watched_text
-from reconciler.features.watch.watch_alerts import ToWatch, describe_way_back, watch_now, way_back
+from reconciler.features.watch.watch_alerts import (
+    ToWatch,
+    describe_way_back,
+    read_duration,
+    watch_now,
+    way_back,
+)
 from reconciler.journal.store import LockTimeout
-from reconciler.operations.durations import read_duration
 from reconciler.operations.open_project import Options
 from reconciler.operations.open_session import open_target
 

@@ -6,6 +6,7 @@ Only the journal is written, and only on request.
 from __future__ import annotations
 
 import asyncio
+import re
 import shlex
 import time
 from collections.abc import Iterator, Mapping
@@ -27,8 +28,7 @@ from reconciler.journal.line_fields import SeenVerdict
 from reconciler.journal.runs import RunSummary
 from reconciler.journal.store import LockTimeout
 from reconciler.model import Plan
-from reconciler.operations.durations import read_duration
-from reconciler.operations.job_steps import JobStep, StepReport
+from reconciler.operations.added_by_features import JobStep, StepReport
 from reconciler.operations.open_session import WAYS_BACK, Session, open_api
 from reconciler.operations.plan_and_drift import plan_now
 from reconciler.records.record import moment, stamp
@@ -36,6 +36,18 @@ from reconciler.report.plan.text import plan_text
 from reconciler.report.safe import safe
 from reconciler.runtime.advice import from_journal
 from reconciler.runtime.progress import Passing
+
+_DURATION = re.compile(r"([0-9]{1,6})([smhd])")
+_UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
+_LONGEST = timedelta(days=7)
+
+
+def read_duration(text: str) -> timedelta | None:
+    """Return the duration that a text such as 90m or 2h means, up to a week; else None."""
+    match = _DURATION.fullmatch(text.strip())
+    found = timedelta(**{_UNITS[match[2]]: int(match[1])}) if match is not None else None
+    return found if found is not None and found <= _LONGEST else None
+
 
 EVERY = 1.0
 """Seconds between two looks at the clock. The clock may be set, or stop while a laptop sleeps."""

@@ -21,7 +21,7 @@ from harness.sites import (
 from markdown_it import MarkdownIt
 
 from reconciler.ci.comment import Origin, plan_comment
-from reconciler.ci.forge.own_comment import Marker
+from reconciler.ci.forge.pull_requests import Marker
 from reconciler.document import Json
 from reconciler.features.freeze import freeze_incidents
 from reconciler.model import ClockUnchecked, FreezeUnknown, GuardViolation, Manifest

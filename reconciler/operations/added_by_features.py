@@ -1,17 +1,63 @@
-"""Steps that features add to a job of `reconciler ci`: commands, and proposals after `drift`.
+"""Additions of features to an apply, and to a job of `reconciler ci`.
 
-Their output goes to the log of the job. Source: docs/ci.md.
+To an apply: reasons that lift a guard, and waits before its lock. To a job: commands, and proposals
+after `drift`; their output goes to the log of the job. Source: docs/ci.md.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Final, Protocol, TypeAlias
 
 from reconciler.operations.open_project import Options
 from reconciler.operations.open_session import Session
 from reconciler.runtime.rows import Rows
+
+if TYPE_CHECKING:
+    from reconciler.journal.store import LockTimeout
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AddedOption:
+    """An option of commands that apply, which is an input of a job as well.
+
+    It takes how long to wait where `before-lock` has a row of its name, else a reason. `in_job` is
+    its help in `ci`, and `excludes` are the options that cannot be given with it.
+    """
+
+    help: str
+    in_job: str
+    excludes: tuple[str, ...] = ()
+
+
+ADDED_OPTIONS: Final = Rows[AddedOption]("consent-options")
+"""By the names of the options. One that takes a reason is a flag of `model/guard_levels.py`."""
+
+WaitBeforeLock: TypeAlias = "Callable[[Session, LockTimeout], None]"
+"""Returns once an apply may begin. Raises what planning raises, and GuardRefused."""
+
+BEFORE_LOCK: Final = Rows[WaitBeforeLock]("before-lock")
+"""By the names of the options that take how long to wait."""
+
+REASONS: Final = tuple(name for name in ADDED_OPTIONS if name not in BEFORE_LOCK)
+"""The names of the options that take a reason."""
+
+
+def excluding(given: Collection[str]) -> tuple[str, str] | None:
+    """Return two given options that exclude each other, None where there are none."""
+    for name in filter(given.__contains__, ADDED_OPTIONS):
+        for other in ADDED_OPTIONS.load(name).excludes:
+            if other in given:
+                return name, other
+    return None
+
+
+def wait_before_lock(session: Session, waits: Mapping[str, LockTimeout]) -> None:
+    """Wait for what the given options say, before a run takes the journal's lock."""
+    for name, patience in waits.items():
+        if patience.seconds:
+            BEFORE_LOCK.load(name)(session, patience)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

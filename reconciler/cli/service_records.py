@@ -1,0 +1,378 @@
+"""`reconciler events`, `cases`, `incidents` and `usage`: records of the service.
+
+They are alert events (2), cases (7), incidents (8), their events (9), closing them (10), and daily
+data-usage units (19).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
+from operator import attrgetter
+from pathlib import Path
+from typing import Any
+
+import click
+
+from reconciler.cli import options
+from reconciler.cli.console import (
+    agreed,
+    data,
+    is_terminal,
+    json_data,
+    stderr_style,
+    stdout_style,
+    words,
+)
+from reconciler.cli.record_output import (
+    Column,
+    Records,
+    clock_time,
+    each,
+    listing,
+    pairs,
+    parse_range,
+    parse_single_pairs,
+    plain,
+    print_records,
+    record_table,
+    report_count,
+    span,
+    values_of,
+)
+from reconciler.cli.root import Group
+from reconciler.errors import ExitCode, InvalidInput, MissingExtra, UsageError
+from reconciler.operations.open_project import Options
+from reconciler.operations.open_session import open_target
+from reconciler.records import case_records, incident_records
+from reconciler.records.alert_events import AlertEvent, EventFilter, list_alert_events
+from reconciler.records.data_usage import RANGES, DailyUnits, daily_units
+from reconciler.records.incident_records import ExtendedIncidentEvent, Incident
+from reconciler.report.safe import safe
+from reconciler.report.table import usage_chart
+from reconciler.runtime import regular_files
+
+EVENT_COLUMNS: tuple[Column[AlertEvent], ...] = (
+    Column("time", lambda event: clock_time(event.cx_event_timestamp), whole=True),
+    Column("type", lambda event: event.cx_event_type),
+    Column(
+        "labels",
+        lambda event: " ".join(f"{key}={text}" for key, text in event.cx_event_labels.items()),
+    ),
+    Column("key", lambda event: event.cx_event_key, whole=True),
+)
+
+
+@click.group(cls=Group)
+def events() -> None:
+    """List the events of alerts."""
+
+
+@events.command("list")
+@span("From then on: 24h, 7d, or an ISO 8601 time.", "Before then.")
+@click.option("--alert-version-id", "versions", multiple=True, metavar="ID", help="Repeatable.")
+@pairs("--label", "labels", "Repeatable: all.", parse_single_pairs)
+@listing(EVENT_COLUMNS, "event")
+def list_events(
+    *, since: str | None, until: str | None, versions: tuple[str, ...], labels: Mapping[str, str]
+) -> Records[AlertEvent]:
+    """List alert events, such as those of the last day: --since 24h."""
+    wanted = EventFilter(versions, parse_range(since, until), labels)
+    return lambda api, most: list_alert_events(api, wanted, most)
+
+
+CASE_COLUMNS: tuple[Column[case_records.Case], ...] = (
+    Column("case", lambda case: case.readable_id or case.id, whole=True),
+    Column("created", lambda case: clock_time(case.create_time), whole=True),
+    Column("priority", lambda case: plain(case_records.PRIORITIES, case.priority)),
+    Column("state", lambda case: plain(case_records.STATES, case.state)),
+    Column("status", lambda case: plain(case_records.STATUSES, case.status)),
+    Column("category", lambda case: plain(case_records.CATEGORIES, case.category)),
+    Column("title", lambda case: case.title),
+)
+
+
+@click.group(cls=Group)
+def cases() -> None:
+    """List cases."""
+
+
+@cases.command("list")
+@values_of(case_records.STATES, "--state", "states", "active, resolved …")
+@values_of(case_records.STATUSES, "--status", "statuses", "open, acknowledged …")
+@values_of(case_records.PRIORITIES, "--priority", "priorities", "p1 to p5.", "P")
+@values_of(case_records.CATEGORIES, "--category", "categories", "security …")
+@pairs("--label", "labels", "Repeatable.")
+@pairs("--grouping", "groupings", "Repeatable.")
+@click.option("--text", default="", metavar="WORDS", help="Search in the text of cases.")
+@click.option("--unassigned", is_flag=True, help="Only those without an assignee.")
+@listing(CASE_COLUMNS, "case")
+def list_all_cases(**wanted: Any) -> Records[case_records.Case]:
+    """List cases, newest first. The key needs the permission `case:Read`."""
+    return lambda api, most: case_records.list_cases(api, case_records.CaseFilter(**wanted), most)
+
+
+INCIDENT_COLUMNS: tuple[Column[Incident], ...] = (
+    Column("incident", lambda incident: incident.id, whole=True),
+    Column("created", lambda incident: clock_time(incident.created_at), whole=True),
+    Column("closed", lambda incident: clock_time(incident.closed_at) or "open", whole=True),
+    Column("severity", lambda incident: plain(incident_records.SEVERITIES, incident.severity)),
+    Column("status", lambda incident: plain(incident_records.STATUSES, incident.status)),
+    Column("name", lambda incident: incident.name),
+)
+
+
+def _known(event: ExtendedIncidentEvent) -> incident_records.EventMetadata:
+    return event.incident_event_extended_metadata or incident_records.EventMetadata()
+
+
+def _kind(event: ExtendedIncidentEvent) -> str:
+    kind = event.incident_event.incident_event_type if event.incident_event is not None else ""
+    return plain(incident_records.EVENT_TYPES, kind)
+
+
+INCIDENT_EVENT_COLUMNS: tuple[Column[ExtendedIncidentEvent], ...] = (
+    Column("time", lambda event: clock_time(event.cx_event_timestamp), whole=True),
+    Column("event", _kind),
+    Column(
+        "severity",
+        lambda event: plain(incident_records.SEVERITIES, _known(event).incident_severity),
+    ),
+    Column("status", lambda event: plain(incident_records.STATUSES, _known(event).incident_status)),
+    Column("alert", lambda event: _known(event).alert_name),
+)
+
+
+@click.group(cls=Group)
+def incidents() -> None:
+    """List and close incidents."""
+
+
+_severities = values_of(incident_records.SEVERITIES, "--severity", "severities", "error …")
+_statuses = values_of(incident_records.STATUSES, "--status", "statuses", "triggered …")
+_muted = click.option(
+    "--muted/--not-muted", "muted", default=None, help="Only muted ones, or no muted."
+)
+
+
+@incidents.command("list")
+@click.option("--open", "open_only", is_flag=True, help="Only those that nothing has closed.")
+@_severities
+@_statuses
+@values_of(incident_records.STATES, "--state", "states", "triggered, resolved.")
+@click.option("--application", "applications", multiple=True, metavar="NAME", help="Repeatable.")
+@click.option("--subsystem", "subsystems", multiple=True, metavar="NAME", help="Repeatable.")
+@pairs("--label", "labels", "Contextual labels.", parse_single_pairs)
+@_muted
+@click.option("--text", default="", metavar="WORDS", help="Search in incidents.")
+@span("Created from then on: 24h, 7d, an ISO 8601 time.", "Created before then.")
+@listing(INCIDENT_COLUMNS, "incident")
+def list_all_incidents(since: str | None, until: str | None, **wanted: Any) -> Records[Incident]:
+    """List incidents, such as the open ones of the last week: --open --since 7d."""
+    found = incident_records.IncidentFilter(created=parse_range(since, until), **wanted)
+    return lambda api, most: incident_records.list_incidents(api, found, most)
+
+
+@incidents.command("events")
+@click.option("--name", default="", metavar="NAME", help="Of incidents with this name.")
+@_severities
+@_statuses
+@_muted
+@span("From then on: 24h, 7d, or an ISO 8601 time.", "Before then.")
+@listing(INCIDENT_EVENT_COLUMNS, "event")
+def list_incident_events(
+    since: str | None, until: str | None, **wanted: Any
+) -> Records[ExtendedIncidentEvent]:
+    """List what happened to incidents."""
+    found = incident_records.IncidentEventFilter(span=parse_range(since, until), **wanted)
+    return lambda api, most: incident_records.list_incident_events(api, found, most)
+
+
+@incidents.command
+@click.argument("ids", nargs=-1, required=True, metavar="ID...")
+@click.option("--yes", is_flag=True, help="Do not ask; required without a terminal.")
+@options.connected
+@options.formats("text", "json")
+def close(*, ids: tuple[str, ...], yes: bool, options: Options, form: str) -> int:
+    """Show the incidents, ask, and close them. Exits with 3 where one stays open."""
+    if not yes and not is_terminal():
+        raise UsageError("there is no terminal: give --yes")
+    session = open_target(options)
+    wanted = list(dict.fromkeys(ids))
+    found = session.ask(lambda api: incident_records.find_incidents(api, wanted))
+    lost = [text for text in wanted if text not in found]
+    if lost:
+        raise UsageError(f"there is no incident {', '.join(lost)}; nothing was closed")
+    still_open = [text for text in wanted if found[text].is_open]
+    if not options.quiet:
+        words(
+            record_table(
+                INCIDENT_COLUMNS, list(found.values()), stderr_style(verbose=options.verbose)
+            )
+        )
+    if not still_open and not options.quiet:
+        words("nothing to close: closed already")
+    if still_open and not yes and not agreed(f"Close {len(still_open)} of {len(wanted)}?"):
+        words("nothing was closed")
+        still_open = []
+    known = (
+        session.ask(lambda api: incident_records.close_incidents(api, still_open))
+        if still_open
+        else []
+    )
+    closed = [incident for incident in known if not incident.is_open]
+    stay = [text for text in still_open if text not in {incident.id for incident in closed}]
+    code = ExitCode.PARTIAL if stay else ExitCode.DONE
+    if stay:
+        words(f"still open: {', '.join(stay)}")
+    if form == "json":
+        return json_data([incident.document for incident in closed], ending=code)
+    return data("".join(f"closed {safe(incident.id)}\n" for incident in closed), ending=code)
+
+
+_SIGNATURE = b"\x89PNG\r\n\x1a\n"
+DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+
+
+def check_picture(file: Path) -> None:
+    """Raise UsageError where no picture can be drawn into a file.
+
+    Raises InvalidInput where the file has other content.
+    """
+    if find_spec("matplotlib") is None:
+        raise MissingExtra("--png", "plot")
+    if not os.path.isdir(file.parent):  # noqa: PTH112 - never raises
+        raise UsageError(f"--png: there is no folder {file.parent}")
+    if os.path.isdir(file):  # noqa: PTH112 - never raises
+        raise UsageError(f"--png: {file} is a folder")
+    if os.path.exists(file) and not _is_picture(file):  # noqa: PTH110 - never raises
+        raise InvalidInput(
+            f"{file} cannot be written: it is there, and no PNG: remove it first, or name another "
+            "file"
+        )
+
+
+def _is_picture(file: Path) -> bool:
+    """Return whether a file is a picture or empty; False where it cannot be read."""
+    try:
+        with regular_files.opened(file) as stream:
+            return stream.read(len(_SIGNATURE)) in (b"", _SIGNATURE)
+    except OSError:
+        return False
+
+
+def _draw(days: Sequence[DailyUnits], file: Path) -> None:
+    """Write a stacked bar chart as PNG.
+
+    Raises UsageError where the file cannot be written.
+    """
+    from matplotlib import colormaps  # noqa: PLC0415 - an extra, and heavy
+    from matplotlib.backends.backend_agg import (  # noqa: PLC0415 - an extra, and heavy
+        FigureCanvasAgg,
+    )
+    from matplotlib.figure import Figure  # noqa: PLC0415 - an extra, and heavy
+
+    # Any other text could be parsed as mathematics, and fail.
+    dates = [day.stats_date[:10] if DAY.match(day.stats_date) else "?" for day in days]
+    series = {name: [getattr(day, field) for day in days] for name, field in SERIES}
+    # Blocked data is not part of the total, so it is not in the stack.
+    used = {
+        name: numbers
+        for name, numbers in series.items()
+        if any(numbers) and not name.startswith("blocked")
+    }
+    figure = Figure(figsize=(12, 5), layout="constrained")
+    FigureCanvasAgg(figure)
+    axes = figure.add_subplot()
+    places = range(len(dates))
+    below = [0.0] * len(dates)
+    colours = colormaps["tab20"]
+    for place, (name, numbers) in enumerate(used.items()):
+        colour = colours(place % colours.N)
+        axes.bar(places, numbers, bottom=below, label=name, width=0.85, color=colour)
+        below = [number + other for number, other in zip(below, numbers, strict=True)]
+    step = max(1, len(dates) // 14)
+    axes.set_xticks(list(places)[::step], [date[5:] for date in dates][::step])
+    axes.set_ylabel("units a day")
+    axes.set_title(f"Data usage, {dates[0]} to {dates[-1]}" if dates else "Data usage")
+    axes.spines[["top", "right"]].set_visible(False)
+    if used:
+        axes.legend(loc="upper left", bbox_to_anchor=(1, 1), frameon=False, reverse=True)
+    try:
+        figure.savefig(file, dpi=120, format="png")
+    except OSError as error:
+        raise UsageError(f"{file} cannot be written: {error.strerror}") from error
+
+
+SERIES = (
+    ("high logs", "high_logs_units"),
+    ("medium logs", "medium_logs_units"),
+    ("low logs", "low_logs_units"),
+    ("high metrics", "high_metrics_units"),
+    ("high tracing", "high_tracing_units"),
+    ("medium tracing", "medium_tracing_units"),
+    ("low tracing", "low_tracing_units"),
+    ("session recording", "low_session_recording_units"),
+    ("cpu profiles", "cpu_profiles_units"),
+    ("evaluation", "evaluation_units"),
+    ("blocked", "blocked_units"),
+    ("blocked metrics", "blocked_metrics_units"),
+)
+
+
+def _column(header: str, name: str) -> Column[DailyUnits]:
+    return Column(header, figure=attrgetter(name))
+
+
+COLUMNS: tuple[Column[DailyUnits], ...] = (
+    Column("date", lambda day: day.stats_date[:10], whole=True),
+    *(_column(header, name) for header, name in SERIES),
+    _column("total", "total_units"),
+)
+NARROW = tuple(
+    column
+    for column in COLUMNS
+    if column.header in ("date", "high logs", "medium logs", "low logs", "high metrics", "total")
+)
+
+
+@click.command
+@click.option(
+    "--range",
+    "span",
+    type=click.Choice([text.lower().replace("_", "-") for text in RANGES]),
+    default="last-30-days",
+    show_default=True,
+    help="Which days.",
+)
+@click.option("--chart", is_flag=True, help="Bars in the terminal instead of a table.")
+@click.option(
+    "--png",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="Also draw a picture; needs the extra `plot`.",
+)
+@options.connected
+@options.formats("text", "json", "jsonl", "csv")
+def usage(*, span: str, chart: bool, png: Path | None, options: Options, form: str) -> None:
+    """Show the units of each day. The table shows the main ones; -v and CSV show all."""
+    if chart and form != "text":
+        raise UsageError("--chart and --format exclude each other")
+    if png is not None:
+        check_picture(png)
+    wanted = span.upper().replace("-", "_")
+    days = open_target(options).ask(lambda api: daily_units(api, wanted))
+    if png is not None:
+        _draw(days, png)
+    if chart:
+        bars = [(day.stats_date, day.total_units) for day in days]
+        data(usage_chart(bars, stdout_style(verbose=options.verbose)))
+    else:
+        columns = COLUMNS if options.verbose or form != "text" else NARROW
+        asyncio.run(print_records(each(days), columns, form))
+    report_count(len(days), 0, "day", quiet=options.quiet)
+    if png is not None and not options.quiet:
+        words(f"drew {png}")
