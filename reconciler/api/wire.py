@@ -20,10 +20,10 @@ import httpx
 
 from reconciler import __version__
 from reconciler.api.pace import Pace
-from reconciler.api.reads import digest_of
 from reconciler.api.replies import (
     NotFound,
     Reply,
+    digest_of,
     make_reply,
     meaning_of_404,
     message_of,

@@ -1,10 +1,14 @@
-"""Reading live again: before a write, whether the plan still holds; after it, what was stored."""
+"""Reading live again: before a write, whether the plan still holds; after it, what was stored.
+
+After a write that was acknowledged and seen, features may check it too.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Final, Protocol, TypeAlias
 
 from reconciler.api.client import Api
 from reconciler.document import (
@@ -22,6 +26,7 @@ from reconciler.document import (
 from reconciler.errors import AnotherRecord, ExitCode, ReconcilerError
 from reconciler.journal.entries import Stored
 from reconciler.journal.history import History, Memory
+from reconciler.journal.journal import Journal
 from reconciler.journal.line_fields import Rewritten
 from reconciler.kinds import BY_NAME
 from reconciler.kinds.kind import Kind, Sending, observe
@@ -30,14 +35,17 @@ from reconciler.model import (
     Change,
     Manifest,
     Observation,
+    Outcome,
     Ref,
     Refused,
     Seen,
     Unconfirmed,
     Written,
 )
+from reconciler.model.quoting import listed
 from reconciler.redaction.redact import conceal
 from reconciler.redaction.templates import HIDDEN, fingerprint, holds_seal
+from reconciler.runtime.rows import Rows
 
 MOST_NAMED = 4
 _AGAIN = "plan again"
@@ -78,9 +86,7 @@ def _who(now: Seen) -> str:
 
 def named(paths: Sequence[Path]) -> str:
     """Return the names of the first few places, and how many more there are."""
-    shown = ", ".join(".".join(map(str, path)) for path in paths[:MOST_NAMED])
-    more = f" and {len(paths) - MOST_NAMED} more" if len(paths) > MOST_NAMED else ""
-    return f"{shown}{more}"
+    return listed([".".join(map(str, path)) for path in paths], MOST_NAMED)
 
 
 def was_overtaken(before: Observation, now: Seen, answer: Written) -> bool:
@@ -308,3 +314,36 @@ async def _observed(
     kind: Kind, api: Api, history: History, sending: Sending
 ) -> Observation | ReconcilerError:
     return await observe(kind, api, sending.manifest, history.of(sending.ref))
+
+
+@dataclass(frozen=True, slots=True)
+class Proved:
+    """The outcome of a write after its check; `said` is "" where all is as planned.
+
+    `stopped_by` is the error that ends the run.
+    """
+
+    outcome: Outcome
+    said: str = ""
+    stopped_by: ReconcilerError | None = None
+
+
+class WriteProof(Protocol):
+    """The check of one run. `left` is the message of a write that the run left unchecked."""
+
+    left: ClassVar[str]
+
+    async def proved(
+        self, kind: Kind, sending: Sending, answer: Written, before: Seen | None
+    ) -> Proved:
+        """Check a write. Never raises for an answer.
+
+        `before` is the resource that was read right before the write.
+        """
+
+
+MakeProof: TypeAlias = Callable[[Api, Journal, str, Any], WriteProof]
+"""Returns the check of a run, from its journal, its name and the section of its plan."""
+
+AFTER_WRITE: Final = Rows[MakeProof]("after-write")
+"""By the class name of the section that asks for the check."""

@@ -8,10 +8,11 @@ from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from reconciler.api.client import Api
-from reconciler.applying.after_write import AFTER_WRITE, WriteProof
 from reconciler.applying.applied import Applied, batches, blocked, left, why_skipped
 from reconciler.applying.read_back import (
+    AFTER_WRITE,
     Acknowledged,
+    WriteProof,
     as_reported,
     is_empty,
     is_stale_read,

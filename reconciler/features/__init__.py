@@ -31,7 +31,7 @@ FEATURES: dict[str, dict[str, dict[str, str]]] = {
             "besideBase": "base_drift:beside_base",
         },
         "plan-members": {
-            "besideBase": "base_drift_formats:BesideBase",
+            "besideBase": "base_drift:BesideBase",
         },
     },
     "audit": {
@@ -96,7 +96,7 @@ FEATURES: dict[str, dict[str, dict[str, str]]] = {
             "journal stats": "command:stats",
         },
         "schemas": {
-            "journal-stats": "stats_formats:StatsDocument What became of what was applied",
+            "journal-stats": "change_stats:StatsDocument What became of what was applied",
         },
     },
     "import_": {
@@ -132,7 +132,7 @@ FEATURES: dict[str, dict[str, dict[str, str]]] = {
             "policyImpact?": "policy_impact_formats:PolicyImpactDocument",
         },
         "guards": {
-            "policySamples": "failing_samples:with_failing",
+            "policySamples": "sample_impact:with_failing",
         },
     },
     "rollback": {

@@ -13,11 +13,18 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, Final, TypeAlias
 
-from reconciler.journal.content import Content, UncheckedLines, read_content
+from reconciler.journal.content import (
+    Content,
+    UncheckedLines,
+    entry_document,
+    header_document,
+    parse_entry,
+    parse_header,
+    read_content,
+)
 from reconciler.journal.entries import Compacted, Drifted, Entry, LastWrite, Started
 from reconciler.journal.history import History
 from reconciler.journal.line_fields import LazyJson, held, pack
-from reconciler.journal.lines import entry_document, header_document, parse_entry, parse_header
 from reconciler.journal.runs import resource_entries
 
 CheckpointRow: TypeAlias = list[Any]

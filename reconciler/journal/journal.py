@@ -17,13 +17,14 @@ from reconciler.journal.content import (
     Content,
     StoreOpener,
     check_place,
+    entry_document,
+    header_document,
     line_of,
     read_content,
     rescued,
 )
 from reconciler.journal.entries import Entry, Header, RunEntry
 from reconciler.journal.history import History
-from reconciler.journal.lines import entry_document, header_document
 from reconciler.journal.runs import compacted, words_of
 from reconciler.journal.store import (
     RENEWED_AFTER,

@@ -34,6 +34,7 @@ from reconciler.journal.history import History, Memory
 from reconciler.journal.line_fields import KnownSeal
 from reconciler.journal.seals import JournalSeals, Sealed, seals_in
 from reconciler.model import Ref
+from reconciler.model.quoting import listed
 
 OUTCOMES = (
     "written",
@@ -189,9 +190,7 @@ def _listed(entries: Sequence[Entry]) -> Iterator[str]:
     for kind, verb in _VERBS.items():
         refs = [str(entry.ref) for entry in entries if isinstance(entry, kind)]
         if refs:
-            shown = ", ".join(refs[:_SHOWN])
-            rest = f" and {len(refs) - _SHOWN} more" if len(refs) > _SHOWN else ""
-            yield f"{verb} {shown}{rest}"
+            yield f"{verb} {listed(refs, _SHOWN)}"
 
 
 _VERBS: dict[type[AboutWrites | Forgotten], str] = {

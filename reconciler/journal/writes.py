@@ -1,4 +1,4 @@
-"""The writes of a journal by resource: what was declared when, through all renames.
+"""The writes of a journal by resource, and the state before a run, through all renames.
 
 Pure.
 """
@@ -6,22 +6,31 @@ Pure.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TypeAlias, TypeVar
 
 from reconciler.document import Json
+from reconciler.errors import UsageError
 from reconciler.journal.entries import (
+    Backup,
     Compacted,
     Entry,
     Forgotten,
     ImportedEntry,
+    LastWrite,
+    RefusedEntry,
     Renamed,
     Settled,
     Started,
     WatchedEntry,
     WrittenEntry,
 )
-from reconciler.model import NO_SERVER_INFO, Ref, ServerInfo
+from reconciler.journal.history import History
+from reconciler.journal.journal import Journal
+from reconciler.journal.runs import RunSummary, last_backups, runs_of
+from reconciler.model import NO_SERVER_INFO, Ref, RemoteId, ServerInfo
+from reconciler.model.quoting import listed
+from reconciler.runtime.advice import on_journal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,6 +155,187 @@ def verdicts_of(entries: Sequence[Entry]) -> dict[tuple[str, Ref], list[NoiseFin
                     (run, ref if of == was else of): findings
                     for (run, of), findings in found.items()
                 }
+            case _:
+                pass
+    return found
+
+
+LAST = "last"
+"""The name of the last run that wrote something."""
+
+MOST_NAMED = 5
+
+_HEADER_LINES = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Before:
+    """One resource that a run wrote, and what was known about it when the run began.
+
+    `ref` is its current name. `last` is the last write that the service had acknowledged by then,
+    None where there was none, and `line` is its line in the journal, from 1. `created` means that
+    the run created it. `adopted` means that the run sent nothing and only recorded that live was as
+    declared. `later` are the runs that wrote it after this run. `compacted` means that the earlier
+    declaration is unknown. `backup` is what was live right before the run replaced it.
+    """
+
+    ref: Ref
+    last: LastWrite | None = None
+    line: int = 1
+    created: bool = False
+    adopted: bool = False
+    later: tuple[str, ...] = ()
+    compacted: bool = False
+    backup: Backup | None = None
+
+
+@dataclass(slots=True)
+class _Trace:
+    """A resource through the renames since a run began; `origin` is its name before that."""
+
+    origin: Ref | None
+    written: bool = False
+    created: bool = False
+    adopted: bool = False
+    later: list[str] = field(default_factory=list)
+
+
+def runs_named(entries: Sequence[Entry], name: str) -> list[RunSummary]:
+    """Return the runs with an id that begins with a text; for `last` the last run that wrote."""
+    runs = runs_of(entries)
+    if name == LAST:
+        writing = [run for run in runs if run.count("written") or run.count("unanswered")]
+        return writing[-1:]
+    whole = [run for run in runs if run.run == name]
+    return whole or [run for run in runs if run.run.startswith(name)]
+
+
+def chosen_run(journal: Journal, name: str) -> RunSummary:
+    """Return the only run that a name means. Raises UsageError for none, and for several."""
+    found = runs_named(journal.entries, name)
+    look = f"`{on_journal('history')}` lists the runs"
+    if not found and name == LAST:
+        raise UsageError(f"no run in the journal has written anything: {look}")
+    if not found or not name:
+        raise UsageError(f"there is no run `{name}` in the journal: {look}")
+    if len(found) > 1:
+        ids = listed([run.run for run in found], MOST_NAMED)
+        raise UsageError(f"several runs begin with `{name}`: {ids}; give more of the id")
+    return found[0]
+
+
+def is_apply(run: RunSummary) -> bool:
+    """Return whether a run applied the manifests of its commit; an old run has no command."""
+    return run.command in ("", "apply")
+
+
+def commit_before(entries: Sequence[Entry], run: RunSummary) -> str:
+    """Return the commit of the last apply before a run; "" where none is known."""
+    earlier = [
+        apply for apply in runs_of(entries[: run.begins]) if is_apply(apply) and apply.commit
+    ]
+    return earlier[-1].commit if earlier else ""
+
+
+def is_compacted(entries: Sequence[Entry], run: RunSummary) -> bool:
+    """Return whether compacting has dropped what a run did, and everything before it."""
+    return any(isinstance(entry, Compacted) for entry in entries[run.begins :])
+
+
+def before_run(entries: Sequence[Entry], run: RunSummary) -> list[Before]:
+    """Return the state before a run of each resource that it wrote.
+
+    Refused writes are left out, as they changed nothing. So are resources that were forgotten
+    since. Of a compacted run only the resources with a backup are known.
+    """
+    backups = last_backups(entries, run.run)
+    if is_compacted(entries, run):
+        kept = sorted(backups.items())
+        return [Before(ref=ref, compacted=True, backup=backup) for ref, backup in kept]
+    history = History()
+    history.add(entries[: run.begins])
+    lines = _lines_of_writes(entries[: run.begins])
+    found = []
+    for ref, trace in sorted(_traces(entries, run).items()):
+        if trace.written:
+            origin = Ref("", "") if trace.origin is None else trace.origin
+            last = history.of(origin).last
+            found.append(
+                Before(
+                    ref=ref,
+                    last=last,
+                    line=lines.get(origin, 1),
+                    created=trace.created and last is None,
+                    adopted=trace.adopted,
+                    later=tuple(dict.fromkeys(trace.later)),
+                    backup=backups.get(ref),
+                )
+            )
+    return found
+
+
+def ids_since(entries: Sequence[Entry], run: RunSummary) -> dict[RemoteId, RemoteId]:
+    """Map former ids to present ids of the resources that were created again since a run began."""
+    then, now = History(), History()
+    then.add(entries[: run.begins])
+    now.add(entries)
+    found = {}
+    for ref, trace in _traces(entries, run).items():
+        old = then.of(trace.origin).remote_id if trace.origin is not None else None
+        new = now.of(ref).remote_id
+        if old is not None and new is not None and old != new:
+            found[old] = new
+    return found
+
+
+def _traces(entries: Sequence[Entry], run: RunSummary) -> dict[Ref, _Trace]:
+    """Follow all names from the beginning of a run to the end of the journal."""
+    names: dict[Ref, _Trace] = {}
+    for at, entry in enumerate(entries[run.begins :], run.begins):
+        match entry:
+            case Renamed(ref=ref, was=was):
+                names[ref] = names.setdefault(was, _Trace(was))
+                # What has this name from here on is another resource.
+                names[was] = _Trace(None)
+            case Forgotten(ref=ref) | Settled(ref=ref, remote_id=None):
+                names[ref] = _Trace(None)
+            case Started(ref=ref) | WrittenEntry(ref=ref) | RefusedEntry(ref=ref):
+                trace = names.setdefault(ref, _Trace(ref))
+                if at < run.ends:
+                    _take(trace, entry)
+                elif isinstance(entry, Started):
+                    trace.later.append(entry.run)
+            case _:
+                pass
+    return names
+
+
+def _take(trace: _Trace, entry: Started | WrittenEntry | RefusedEntry) -> None:
+    match entry:
+        case Started(operation=operation):
+            trace.written, trace.created = True, operation == "create"
+        case WrittenEntry(adopted=adopted):
+            trace.adopted = adopted
+        case RefusedEntry():
+            trace.written = False
+
+
+def _lines_of_writes(entries: Sequence[Entry]) -> dict[Ref, int]:
+    """Map each resource to the line that has the declaration of its last acknowledged write."""
+    sent: dict[Ref, int] = {}
+    found: dict[Ref, int] = {}
+    for line, entry in enumerate(entries, 1 + _HEADER_LINES):
+        match entry:
+            case Started(ref=ref):
+                sent[ref] = line
+            case WrittenEntry(ref=ref) if ref in sent:
+                found[ref] = sent[ref]
+            case Compacted(ref=ref):
+                found[ref] = line
+            case Renamed(ref=ref, was=was):
+                for places in (sent, found):
+                    if was in places:
+                        places[ref] = places.pop(was)
             case _:
                 pass
     return found

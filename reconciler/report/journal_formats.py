@@ -8,6 +8,7 @@ from typing import Annotated, NotRequired, TypeAlias, assert_never, cast
 from pydantic import ConfigDict, Field, with_config
 from typing_extensions import TypedDict
 
+from reconciler.journal.content import entry_document
 from reconciler.journal.entries import (
     ENTRY_NAMES,
     AboutWrites,
@@ -32,7 +33,6 @@ from reconciler.journal.entries import (
     WrittenEntry,
 )
 from reconciler.journal.history import History
-from reconciler.journal.lines import entry_document
 from reconciler.journal.runs import RunSummary
 from reconciler.model import Ref
 from reconciler.report.reasons import SHORT_RUN

@@ -1,29 +1,235 @@
 """Freezes: no writes in a window, while incidents are open, or where the freeze is unknown.
 
-What cannot be found out counts as frozen, unless the environment says otherwise. Source:
+What cannot be found out counts as frozen, unless the environment says otherwise. An incident is
+open unless it has a closing time. It matches a resource that has the same name, alert, label or
+application. An incident without any of these may be about anything, and matches. Source:
 docs/freeze.md.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, tzinfo
 from typing import TYPE_CHECKING, Final
 
-from reconciler.errors import ReconcilerError
-from reconciler.features.freeze.freeze_settings import Freeze, Holding, holding
-from reconciler.model import ClockUnchecked, FreezeUnknown, GuardViolation, Plan, Remark
+from reconciler.document import Json, value_at
+from reconciler.errors import ReconcilerError, UnreadableReply
+from reconciler.features.freeze.freeze_settings import Freeze, Holding, Incidents, holding
+from reconciler.kinds import BY_NAME
+from reconciler.model import (
+    Change,
+    ClockUnchecked,
+    FreezeUnknown,
+    GuardViolation,
+    Plan,
+    Ref,
+    Remark,
+    Remembered,
+    Seen,
+)
 from reconciler.model.guard_levels import BREAK_GLASS, FROZEN
-from reconciler.model.quoting import quoted
+from reconciler.model.quoting import listed, quoted
 from reconciler.planning.guards.all_guards import PlanUnderGuard
 from reconciler.planning.guards.remedies import consenting
+from reconciler.records.incident_records import Incident, every_incident, every_incident_event
+from reconciler.records.record import PAGE_SIZE
 from reconciler.runtime.advice import is_in_job
 
 if TYPE_CHECKING:
-    # Only the types are needed here, and they would load the whole HTTP client.
     from reconciler.api.client import Api
-    from reconciler.features.freeze.freeze_incidents import Stopping
+
+
+MOST_PAGES: Final = 200
+MOST_EVENT_PAGES: Final = 20
+_APPLICATION, _SUBSYSTEM = "application", "subsystem"
+_CALLED: Final = {
+    "applicationname": _APPLICATION,
+    "cxapplicationname": _APPLICATION,
+    "subsystemname": _SUBSYSTEM,
+    "cxsubsystemname": _SUBSYSTEM,
+}
+
+Pair = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Stopping:
+    """An open incident that freezes the apply, and why it matches; "" where all incidents count."""
+
+    incident: Incident
+    why: str = ""
+
+
+async def open_incidents_of(
+    api: Api, plan: Plan, wanted: Incidents, now: datetime
+) -> list[Stopping]:
+    """Return the open incidents that freeze the writes of a plan.
+
+    Raises UnreadableReply where not all of them can be known, and what reading them raises.
+    """
+    listed, is_whole = await every_incident(api, MOST_PAGES)
+    if not is_whole:
+        raise UnreadableReply(
+            f"there are more than {MOST_PAGES * PAGE_SIZE:,} incidents, and the rest are not read"
+        )
+    found = [
+        incident
+        for incident in listed
+        if incident.is_open_at(now) and wanted.has(incident.severity)
+    ]
+    if wanted.scope == "all" or not found:
+        return [*map(Stopping, found)]
+    touched = [_marks_of(change) for change in plan.changes if change.action.writes]
+    facts = [_reported_by(incident) for incident in found]
+    why = [_why(fact, touched) for fact in facts]
+    apart = [incident for incident, reason in zip(found, why, strict=True) if not reason]
+    if apart:
+        more = await _named_by_events(api, apart)
+        why = [
+            reason or _why(_with(fact, more.get(incident.id)), touched)
+            for incident, fact, reason in zip(found, facts, why, strict=True)
+        ]
+    return [
+        Stopping(incident, reason) for incident, reason in zip(found, why, strict=True) if reason
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """The facts known about an incident, in one spelling."""
+
+    names: frozenset[str] = frozenset()
+    alerts: frozenset[str] = frozenset()
+    labels: frozenset[Pair] = frozenset()
+
+    def values(self, key: str) -> Iterator[str]:
+        """Yield the values of a label."""
+        return (value for name, value in self.labels if name == key)
+
+
+@dataclass(frozen=True, slots=True)
+class _Marks:
+    """The facts about a change that an incident may share."""
+
+    ref: Ref
+    names: frozenset[str]
+    alerts: frozenset[str]
+    labels: frozenset[Pair]
+    takes_logs_of: Callable[[str, str], bool] = field(compare=False)
+
+
+def _reported_by(incident: Incident) -> _Told:
+    labels: list[tuple[object, object]] = [
+        *incident.contextual_labels.items(),
+        *incident.display_labels.items(),
+        *((meta_label.key, meta_label.value) for meta_label in incident.meta_labels),
+    ]
+    return _Told(frozenset(_folded([incident.name])), frozenset(), _pairs(labels))
+
+
+def _with(told: _Told, more: _Told | None) -> _Told:
+    if more is None:
+        return told
+    return _Told(told.names | more.names, told.alerts | more.alerts, told.labels | more.labels)
+
+
+async def _named_by_events(api: Api, incidents: list[Incident]) -> dict[str, _Told]:
+    """Map incidents to the facts about their alerts, from their events.
+
+    Raises UnreadableReply where the alert of an incident is unknown: it may be any alert.
+    """
+    incident_of = {
+        event.id: incident.id for incident in incidents for event in incident.events if event.id
+    }
+    facts: dict[str, _Told] = {}
+    events, is_whole = await every_incident_event(api, MOST_EVENT_PAGES)
+    for event in events:
+        inner, known = event.incident_event, event.incident_event_extended_metadata
+        if inner is None or known is None or inner.id not in incident_of:
+            continue
+        own = incident_of[inner.id]
+        labels = _pairs((alert_label.key, alert_label.value) for alert_label in known.alert_labels)
+        more = _Told(
+            frozenset(_folded([known.alert_name])), frozenset(_folded([known.alert_id])), labels
+        )
+        facts[own] = _with(more, facts.get(own))
+    unmatched = [
+        incident
+        for incident in incidents
+        if incident.id not in facts or not facts[incident.id].alerts
+    ]
+    # Labels say what an incident is about; a name alone does not identify its alert.
+    unseen = [
+        incident.id for incident in unmatched if not (is_whole and _reported_by(incident).labels)
+    ]
+    if unseen:
+        read = f"the {MOST_EVENT_PAGES * PAGE_SIZE:,} events that are read"
+        among = "the events that are listed" if is_whole else read
+        raise UnreadableReply(
+            f"the alert of the open incident {unseen[0][:80]} is not among {among}"
+        )
+    return facts
+
+
+def _marks_of(change: Change) -> _Marks:
+    kind = BY_NAME[change.ref.kind]
+    known = change.observation
+    before = known.document if isinstance(known, Seen | Remembered) else {}
+    documents: tuple[Json, ...] = (before, change.body)
+    names = [change.ref.name, *(value_at(document, kind.title) for document in documents)]
+    labels: list[tuple[object, object]] = [*change.labels.items()]
+    for document in documents:
+        for path in kind.bearing.label_maps:
+            found = value_at(document, path)
+            labels.extend(found.items() if isinstance(found, Mapping) else ())
+    return _Marks(
+        change.ref,
+        frozenset(_folded(names)),
+        frozenset(_folded([change.remote_id])),
+        _pairs(labels),
+        lambda application, subsystem: kind.bearing.takes_logs_of(change, application, subsystem),
+    )
+
+
+def _why(told: _Told, touched: Iterable[_Marks]) -> str:
+    """Return why an incident is about a change; "" where it is about none."""
+    if not (told.names or told.alerts or told.labels):
+        return "it has neither a name, nor a label, nor an alert"
+    return next(filter(None, (_shared(told, marks) for marks in touched)), "")
+
+
+def _shared(told: _Told, marks: _Marks) -> str:
+    """Return what an incident shares with one change, the surest first; "" for nothing."""
+    if marks.alerts & told.alerts:
+        return f"it is of `{marks.ref}`"
+    if names := sorted(told.names & marks.names):
+        return f"`{marks.ref}` has the name {quoted(names[0])} too"
+    if labels := sorted(told.labels & marks.labels):
+        key, value = labels[0]
+        return f"`{marks.ref}` has the label {quoted(f'{key}: {value}')} too"
+    for application in sorted(told.values(_APPLICATION)):
+        for subsystem in sorted(told.values(_SUBSYSTEM)) or ("",):
+            if marks.takes_logs_of(application, subsystem):
+                log = f"{application}/{subsystem}" if subsystem else application
+                return f"`{marks.ref}` takes logs of {quoted(log)}"
+    return ""
+
+
+def _folded(texts: Iterable[object]) -> Iterator[str]:
+    """Yield texts in one spelling, without values that are no text or empty."""
+    return (text.strip().casefold() for text in texts if isinstance(text, str) and text.strip())
+
+
+def _pairs(labels: Iterable[tuple[object, object]]) -> frozenset[Pair]:
+    """Return labels in one spelling; application and subsystem have several label names."""
+    found = set()
+    for key, value in labels:
+        if isinstance(key, str) and isinstance(value, str) and value.strip():
+            name = "".join(filter(str.isalnum, key)).casefold()
+            found.add((_CALLED.get(name, name), value.strip().casefold()))
+    return frozenset(found)
+
 
 MOST_CLOCKS_DIFFER: Final = 300.0
 """Seconds by which the service's clock and ours may differ."""
@@ -40,11 +246,13 @@ async def with_freeze(asked: PlanUnderGuard) -> Plan:
     if freeze is None:
         return plan
     violations: list[GuardViolation] = []
+    remarks: list[Remark] = []
     unknown: list[str] = []
     if freeze.incidents is not None:
         try:
-            stopping = await _stopping(asked.api, plan, freeze, asked.now)
-            violations.extend(_while_open(stopping, plan.environment) if stopping else ())
+            stopping = await open_incidents_of(asked.api, plan, freeze.incidents, asked.now)
+            if stopping:
+                violations.append(_while_open(stopping, plan.environment))
         except ReconcilerError as error:
             unknown.append(f"its open incidents are unknown: {error}")
     held = holding(freeze.windows, asked.now)
@@ -52,48 +260,23 @@ async def with_freeze(asked: PlanUnderGuard) -> Plan:
         violations.insert(0, _in_window(held, plan.environment))
     elif freeze.windows and not asked.same_clock:
         # The clock comes last: the answers to earlier requests have the time of the service.
-        plan, doubt = _by_another_clock(plan, asked.api.clock_difference)
-        unknown.extend(doubt)
-    return _judged(plan, freeze, violations, unknown)
-
-
-def _judged(
-    plan: Plan, freeze: Freeze, told: Sequence[GuardViolation], unknown: Sequence[str]
-) -> Plan:
-    """Add the objections; what is unknown is an objection unless the environment allows it."""
+        remarks, doubts = _clock_doubts(asked.api.clock_difference)
+        unknown.extend(doubts)
     if freeze.on_unknown == "allow":
-        return _guarded(_remarked(plan, *map(FreezeUnknown, unknown)), told)
-    return _guarded(plan, [*told, *(_unreported(why, plan.environment) for why in unknown)])
+        remarks.extend(map(FreezeUnknown, unknown))
+    else:
+        violations.extend(_unreported(why, plan.environment) for why in unknown)
+    return replace(plan, guarded=(*violations, *plan.guarded), remarks=(*plan.remarks, *remarks))
 
 
-def _by_another_clock(plan: Plan, seconds: float | None) -> tuple[Plan, list[str]]:
+def _clock_doubts(seconds: float | None) -> tuple[list[Remark], list[str]]:
     """Compare our clock with the service's, if it is known: by our clock no window applies."""
     if seconds is None:
-        return _remarked(plan, ClockUnchecked()), []
-    return plan, [*filter(None, [_clock_doubt(seconds)])]
-
-
-def _remarked(plan: Plan, *remarks: Remark) -> Plan:
-    return replace(plan, remarks=(*plan.remarks, *remarks)) if remarks else plan
-
-
-def _guarded(plan: Plan, told: Sequence[GuardViolation]) -> Plan:
-    return replace(plan, guarded=(*told, *plan.guarded))
-
-
-def _clock_doubt(seconds: float) -> str:
-    """Return why our clock may be wrong about windows, "" where nothing shows that."""
+        return [ClockUnchecked()], []
     if abs(seconds) <= MOST_CLOCKS_DIFFER:
-        return ""
+        return [], []
     minutes, way = round(abs(seconds) / 60), "behind" if seconds > 0 else "ahead of"
-    return f"the clock of this machine is {minutes:,} minutes {way} that of the service"
-
-
-async def _stopping(api: Api, plan: Plan, freeze: Freeze, now: datetime) -> list[Stopping]:
-    from reconciler.features.freeze.freeze_incidents import open_incidents_of  # noqa: PLC0415 - heavy
-
-    assert freeze.incidents is not None  # noqa: S101 - asked before
-    return await open_incidents_of(api, plan, freeze.incidents, now)
+    return [], [f"the clock of this machine is {minutes:,} minutes {way} that of the service"]
 
 
 def _in_window(held: Holding, environment: str) -> GuardViolation:
@@ -120,14 +303,13 @@ def format_moment(at: datetime, zone: tzinfo, name: str) -> str:
     return f"{there} {name} ({here} UTC)" if name != "UTC" else f"{here} UTC"
 
 
-def _while_open(stopping: Sequence[Stopping], environment: str) -> list[GuardViolation]:
-    named = ", ".join(map(_name, stopping[:MOST_NAMED]))
-    more = f" and {len(stopping) - MOST_NAMED} more" if len(stopping) > MOST_NAMED else ""
+def _while_open(stopping: Sequence[Stopping], environment: str) -> GuardViolation:
+    named = listed([*map(_name, stopping)], MOST_NAMED)
     noun = "incident is" if len(stopping) == 1 else "incidents are"
-    message = f"`{environment}` is frozen while {len(stopping)} {noun} open: {named}{more}"
+    message = f"`{environment}` is frozen while {len(stopping)} {noun} open: {named}"
     closed = "apply again once they are closed (`reconciler incidents list --open`)"
     later = f"{closed}, or {_waiting()}"
-    return [GuardViolation(said=message, remedies=(later, _breaking_glass()), code=FROZEN)]
+    return GuardViolation(said=message, remedies=(later, _breaking_glass()), code=FROZEN)
 
 
 def _name(stopping: Stopping) -> str:

@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal, TypeAlias
 
+from reconciler.model.quoting import quoted_pair
+
 OnMismatch: TypeAlias = Literal["report", "rollback"]
 """The action of an apply if the service's result for samples differs from the prediction."""
 
@@ -26,6 +28,16 @@ class PolicySample:
     policy: str = ""
     expects: bool = False
 
+    @property
+    def severity_word(self) -> str:
+        """The severity as people write it."""
+        return self.severity.removeprefix("SEVERITY_").lower()
+
+    @property
+    def log(self) -> str:
+        """The log, for a sentence."""
+        return f"{quoted_pair(self.application, self.subsystem)} {self.severity_word}"
+
 
 @dataclass(frozen=True, slots=True)
 class Samples:
@@ -41,6 +53,11 @@ class Met:
 
     policy: str = ""
     priority: str = ""
+
+    @property
+    def priority_word(self) -> str:
+        """The priority as people write it, "" for none."""
+        return self.priority.removeprefix("PRIORITY_TYPE_").lower()
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +95,7 @@ class PolicyImpact:
     revision was used instead of the live service.
     """
 
-    formats: ClassVar[str] = "reconciler.features.policy_samples.sample_impact:FORMATS"
+    formats: ClassVar[str] = "reconciler.features.policy_samples.policy_impact_formats:FORMATS"
     answers: tuple[SampleAnswer, ...]
     agreement: float | None = None
     shadowed: tuple[str, ...] = ()
@@ -90,6 +107,16 @@ class PolicyImpact:
     of_base: bool = False
     disagreeing: tuple[SampleAnswer, ...] = field(default=())
     """Samples for which service (`before`) and evaluator (`after`) differ about the live list."""
+
+    @property
+    def asked(self) -> str:
+        """The name of what answered about the list that is live."""
+        return "emulator" if self.of_base else "service"
+
+    @property
+    def sides(self) -> tuple[str, str]:
+        """The names of before and after: today and tomorrow, or the revision and this."""
+        return ("revision", "this") if self.of_base else ("today", "tomorrow")
 
     @property
     def changes(self) -> Sequence[SampleAnswer]:

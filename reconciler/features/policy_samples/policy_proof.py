@@ -11,8 +11,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from reconciler.api.client import Api
-from reconciler.applying.after_write import Proved
-from reconciler.applying.read_back import PAUSES, Acknowledged, seen_after
+from reconciler.applying.read_back import PAUSES, Acknowledged, Proved, seen_after
 from reconciler.applying.write_entries import BackupSettings, closing_entry, outcome_of
 from reconciler.document import covers, digest
 from reconciler.errors import JournalError, Locked, ReconcilerError

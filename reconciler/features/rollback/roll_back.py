@@ -13,7 +13,10 @@ from pathlib import Path
 
 from reconciler.document import Json, Missing, Shape, by_identity
 from reconciler.errors import UsageError
-from reconciler.journal.before import (
+from reconciler.journal.history import History, Memory
+from reconciler.journal.journal import Journal
+from reconciler.journal.runs import RunSummary
+from reconciler.journal.writes import (
     MOST_NAMED,
     Before,
     before_run,
@@ -23,9 +26,6 @@ from reconciler.journal.before import (
     is_apply,
     is_compacted,
 )
-from reconciler.journal.history import History, Memory
-from reconciler.journal.journal import Journal
-from reconciler.journal.runs import RunSummary
 from reconciler.kinds import BY_NAME, KINDS
 from reconciler.kinds.judge_spec import unacceptable
 from reconciler.model import (
@@ -50,6 +50,7 @@ from reconciler.model import (
     UndoesRollback,
     Unknown,
 )
+from reconciler.model.quoting import listed
 from reconciler.operations.open_session import Session, files_naming
 from reconciler.operations.secret_sources import secrets_of
 from reconciler.planning.consequences import blocked_change, members_by_name
@@ -339,9 +340,8 @@ def _chosen(
     by_ref = {before.ref: before for before in found}
     strange = [ref for ref in refs if ref not in by_ref]
     if strange:
-        known = ", ".join(str(before.ref) for before in found[:MOST_NAMED])
-        more = f" and {len(found) - MOST_NAMED} more" if len(found) > MOST_NAMED else ""
-        wrote = f"it wrote {known}{more}" if found else f"it {_nothing_in(journal, run)}"
+        known = listed([str(before.ref) for before in found], MOST_NAMED)
+        wrote = f"it wrote {known}" if found else f"it {_nothing_in(journal, run)}"
         raise UsageError(f"the run {run.run} did not write {strange[0]}: {wrote}")
     return [by_ref[ref] for ref in dict.fromkeys(refs)]
 

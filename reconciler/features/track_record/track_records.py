@@ -17,11 +17,10 @@ from collections.abc import (
 )
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from reconciler.document import Json, value_at
 from reconciler.errors import ReconcilerError
-from reconciler.features.track_record.track_record import TrackRecord, TrackRecords
 from reconciler.journal.history import History, Memory
 from reconciler.kinds import BY_NAME
 from reconciler.model import Change, Plan, Ref, Remembered, Seen, SignalsUnread
@@ -48,6 +47,41 @@ from reconciler.records.record import Allowance, Record, Span, moment, stamp
 
 if TYPE_CHECKING:
     from reconciler.api.client import Api
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrackRecord:
+    """The record of one alert over the last `days` times 24 hours.
+
+    A figure is None if the service did not report it. `events` counts triggers, including the
+    `unclear` events: their type does not say whether they are triggers. `open_incidents` are open
+    now, whenever they began. `by_name` counts incidents, cases and events without an id that were
+    matched by the alert's name. `untied` counts events and cases that have only a version, which
+    may be an older, unknown version of this alert. `daily` are the triggers of each 24 hours, the
+    oldest first. `last_acknowledged` is a time in UTC, "" for none. `complete` says that nothing
+    was cut off, refused or left out; otherwise the figures are lower bounds.
+    """
+
+    days: int
+    events: int | None
+    incidents: int | None
+    open_incidents: int | None
+    cases: int | None
+    complete: bool
+    unclear: int = 0
+    by_name: int = 0
+    untied: int = 0
+    cases_by_priority: Mapping[str, int] = field(default_factory=dict)
+    last_acknowledged: str = ""
+    daily: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TrackRecords:
+    """The track record of each alert that a plan touches. It changes by itself."""
+
+    formats: ClassVar[str] = "reconciler.features.track_record.track_record_formats:FORMATS"
+    by_ref: Mapping[Ref, TrackRecord]
 
 
 MOST_REQUESTS = 20
