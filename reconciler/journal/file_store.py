@@ -8,12 +8,12 @@ import fcntl
 import os
 import stat
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TypeAlias
 
 from reconciler.errors import JournalError, Locked
-from reconciler.journal.store import Ending, Lease, LockRecord, Note, parse_record, record_text
+from reconciler.journal.store import Lease, LockRecord, Note, Store, parse_record, record_text
 from reconciler.runtime.failpoints import Point, reached
 
 OURS = ".reconciler"
@@ -133,7 +133,7 @@ _REPLACED = (
 _Inode: TypeAlias = tuple[int, int]
 
 
-class FileStore:
+class FileStore(Store):
     """The lines of a journal in one file, and the file of its lock next to it.
 
     No link may be in the path to it `below` the folder of the project.
@@ -143,17 +143,13 @@ class FileStore:
 
     def __init__(self, path: Path, below: Path | None = None) -> None:
         self.path = path
+        self.place = str(path)
         self._below = below
         self._lock_path = path.with_name(path.name + ".lock")
         self._size = 0
         self._end: int | None = 0  # a torn line included; None where a write of ours failed
         self._inode: _Inode | None = None  # of the file that was read or written last
         self._lock: int | None = None
-
-    @property
-    def place(self) -> str:
-        """The path."""
-        return str(self.path)
 
     def read(self) -> bytes:
         """Return the content of the file, with a torn last line."""
@@ -325,13 +321,6 @@ class FileStore:
         finally:
             os.close(descriptor)
         return LockRecord(None, found.ended) if free else found
-
-    def seen(self) -> Sequence[Ending]:
-        """Return nothing: only the lock's file remembers an end."""
-        return ()
-
-    def note_seen(self) -> None:
-        """Write nothing, as `seen` says."""
 
     def unlock(self, owner: str) -> Lease | None:
         """Raise Locked where a process holds the lock: the lock of a file ends with its process."""

@@ -21,7 +21,9 @@ from reconciler.journal.store import (
     Lease,
     LockRecord,
     Note,
+    Store,
     ending_of,
+    locked_by,
     parse_record,
     record_text,
     remember,
@@ -305,24 +307,19 @@ _LOCK = "lock.json"
 _TRIES = 20
 
 
-class GitStore:
+class GitStore(Store):
     """The lines of a journal in a git ref. `place` is its name in messages."""
 
     is_shared = True
 
     def __init__(self, remote: GitRemote, place: str) -> None:
         self._remote = remote
-        self._place = place
+        self.place = place
         self._tip: str | None = None
         self._lines = bytearray()
         self._parts: list[JournalPart] = []
         self._lock = b""
         self._newest = Ending()
-
-    @property
-    def place(self) -> str:
-        """The ref, as in the project file."""
-        return self._place
 
     def read(self) -> bytes:
         """Fetch the lines; while the lock is ours, they are what we pushed last."""
@@ -334,10 +331,6 @@ class GitStore:
         """Fetch who holds the lock."""
         self._fetch()
         return self._lease
-
-    def ended(self) -> str:
-        """Return nothing: lock and lines are in one commit, so they have the same age."""
-        return ""
 
     def seen(self) -> Sequence[Ending]:
         """Return the end at the mark, if the ref lacks it, and the end that this machine saw."""
@@ -380,12 +373,10 @@ class GitStore:
         if self._tip is None:
             self._fetch()
         for _ in range(_TRIES):
-            held = self._lease
-            if held is not None:
+            if self._lease is not None:
                 self._fetch()
-                held = self._lease
-            if held is not None:
-                raise Locked(f"{self.place} is locked by {held.words}{held.remedy}")
+            if self._lease is not None:
+                raise locked_by(self, self._lease)
             try:
                 self._commit(self._lines, b"", lease, Note(f"locked by {lease.words}", lease.actor))
             except RefMoved:
@@ -429,7 +420,7 @@ class GitStore:
         if held is None:
             return None
         if held.owner != owner:
-            raise Locked(f"{self.place} is locked by {held.words}{held.remedy}")
+            raise locked_by(self, held)
         try:
             self._commit(self._lines, b"", None, Note(f"lock taken from {held.words}", ""))
         except RefMoved:
@@ -463,7 +454,7 @@ class GitStore:
         lines = self._content(blobs[LINES]) if LINES in blobs else b""
         size = size_of_parts(lines)
         if size is not None or (not lines and any(name.startswith(PART) for name in blobs)):
-            return joined(self._place, blobs, self._content, size)
+            return joined(self.place, blobs, self._content, size)
         return lines, []
 
     def _beyond(self, blobs: Mapping[str, str], newest: str) -> Ending:

@@ -18,7 +18,15 @@ from obstore.store import from_url
 
 from reconciler.errors import JournalError, Locked
 from reconciler.journal.content import BEGINNING
-from reconciler.journal.store import Ending, Lease, LockRecord, Note, parse_record, record_text
+from reconciler.journal.store import (
+    Lease,
+    LockRecord,
+    Note,
+    Store,
+    locked_by,
+    parse_record,
+    record_text,
+)
 from reconciler.runtime.addresses import proxies_beyond
 from reconciler.runtime.failpoints import Point, reached
 
@@ -182,19 +190,15 @@ _LOCK = "lock.json"
 _READS = 5
 
 
-class ObjectStore:
+class ObjectStore(Store):
     """The lines of a journal in a bucket."""
 
     is_shared = True
 
     def __init__(self, bucket: Bucket) -> None:
+        self.place = bucket.url
         self._bucket = bucket
         self._last = 0
-
-    @property
-    def place(self) -> str:
-        """The address, as in the project file."""
-        return self._bucket.url
 
     def read(self) -> bytes:
         """List the objects and read them from the last header on.
@@ -273,13 +277,10 @@ class ObjectStore:
         holder = record.lease
         if holder is None:
             try:
-                self._write_lock(LockRecord(lease, record.ended), held)
+                return self._write_lock(LockRecord(lease, record.ended), held)
             except Locked:
                 holder = self.holder()
-            else:
-                return
-        shown = holder.words + holder.remedy if holder is not None else "others"
-        raise Locked(f"{self.place} is locked by {shown}")
+        raise locked_by(self, holder) if holder else Locked(f"{self.place} is locked by others")
 
     def release(self, lease: Lease, ended: str) -> None:
         """Write that the lock is free, if it is still ours."""
@@ -297,13 +298,6 @@ class ObjectStore:
         """Return the end of the journal at the last release, from the lock."""
         return _record(self._bucket.get(_LOCK)).ended
 
-    def seen(self) -> Sequence[Ending]:
-        """Return nothing: only the lock in the bucket remembers an end."""
-        return ()
-
-    def note_seen(self) -> None:
-        """Write nothing, as `seen` says."""
-
     def unlock(self, owner: str) -> Lease | None:
         """Write that the lock is free, if the holding with this id has it; return that holding."""
         held = self._bucket.get(_LOCK)
@@ -311,7 +305,7 @@ class ObjectStore:
         if record.lease is None:
             return None
         if record.lease.owner != owner:
-            raise Locked(f"{self.place} is locked by {record.lease.words}{record.lease.remedy}")
+            raise locked_by(self, record.lease)
         self._write_lock(LockRecord(None, record.ended), held)
         return record.lease
 
