@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Final, Protocol, TypeAlias
 
 from reconciler.api.client import Api
+from reconciler.applying.write_entries import Scribe
 from reconciler.document import (
     ABSENT,
     Difference,
@@ -26,14 +27,12 @@ from reconciler.document import (
 from reconciler.errors import AnotherRecord, ExitCode, ReconcilerError
 from reconciler.journal.entries import Stored
 from reconciler.journal.history import History, Memory
-from reconciler.journal.journal import Journal
 from reconciler.journal.line_fields import Rewritten
 from reconciler.kinds import BY_NAME
 from reconciler.kinds.kind import Kind, Sending, observe
 from reconciler.model import (
     Absent,
     Change,
-    Manifest,
     Observation,
     Outcome,
     Ref,
@@ -105,29 +104,6 @@ def is_stale_read(before: Observation, now: Seen) -> bool:
     return isinstance(before, Seen) and now.version != "" and now.version == before.version
 
 
-def not_ours(kind: Kind, sending: Sending, answer: Written, now: Seen) -> Absent | None:
-    """Return why a read after our write cannot show that write; None where it may.
-
-    Live that is as before, and not as sent, was not written, whatever the answer said. Where a kind
-    has a revision, which moves with every write, the revision alone says whether live moved.
-    """
-    ids = [
-        kind.normal_id(remote_id)
-        for remote_id in (answer.remote_id, now.remote_id)
-        if remote_id is not None
-    ]
-    if len(set(ids)) > 1:
-        return Absent(f"a look-up finds {now.remote_id} in its place")
-    before = sending.change.observation
-    if not isinstance(before, Seen) or not is_stale_read(before, now):
-        return None
-    unmoved = bool(now.revision) or not what_moved(kind, sending.change, now)
-    # Fields recalled from the journal are as sent, whether they were written or not.
-    if unmoved and (now.recalled or not covers(now.document, sending.document, kind.shape)):
-        return Absent("a read still shows what was there before")
-    return None
-
-
 def stored_otherwise(
     kind: Kind, declared: dict[str, Json], stored: dict[str, Json] | None
 ) -> tuple[Difference, ...]:
@@ -145,19 +121,6 @@ def is_empty(difference: Difference) -> bool:
         value is ABSENT or value is None or value in ({}, [], "")
         for value in (difference.before, difference.after)
     )
-
-
-def members_not_stored(
-    kind: Kind, manifest: Manifest, now: Seen, memory: Memory
-) -> tuple[Path, ...]:
-    """Return the declared members of lists that a read after the write does not show.
-
-    A member without a declared id is there, whatever id the service gave it. `memory` is what the
-    journal will know of the write.
-    """
-    declared = kind.complete(manifest, now, memory)
-    found = stored_otherwise(kind, declared, now.document)
-    return tuple(path for difference in found for path in members_missing(difference, kind.shape))
 
 
 def not_removed(
@@ -193,14 +156,12 @@ def _without_secret(difference: Difference) -> Difference:
 
 def rewritten_entry(run: str, at: str, ref: Ref, found: Sequence[Difference]) -> Stored:
     """Return the journal entry of fields stored differently; secrets only as fingerprints."""
-    return Stored(run=run, at=at, ref=ref, rewritten=tuple(map(_rewritten, found)))
-
-
-def _rewritten(difference: Difference) -> Rewritten:
-    sent, got = difference.after, difference.before
-    if holds_seal(sent):
-        got = fingerprint(got, sent)
-    return Rewritten(difference.path, sent, got)
+    rewritten = []
+    for field in found:
+        sent, got = field.after, field.before
+        kept = fingerprint(got, sent) if holds_seal(sent) else got
+        rewritten.append(Rewritten(field.path, sent, kept))
+    return Stored(run=run, at=at, ref=ref, rewritten=tuple(rewritten))
 
 
 async def objected(kind: Kind, api: Api, sendings: Sequence[Sending]) -> list[Refused]:
@@ -230,8 +191,8 @@ async def moved(
     """
     if not kind.readable_by(api.assumptions):
         return []
-    observed = await asyncio.gather(
-        *(_observed(kind, api, history, sending) for sending in sendings)
+    observed: list[Observation | ReconcilerError] = await asyncio.gather(
+        *(observe(kind, api, each.manifest, history.of(each.ref)) for each in sendings)
     )
     refused = []
     for sending, now in zip(sendings, observed, strict=True):
@@ -289,15 +250,35 @@ async def _seen(kind: Kind, api: Api, acknowledged: Acknowledged) -> Seen | Abse
 def _what_is_missing(kind: Kind, acknowledged: Acknowledged, now: Seen) -> Absent | None:
     """Return what a read does not show of a write; None where nothing is missing.
 
-    What another writer removed again is reported as the work of that writer.
+    What another writer removed again is reported as the work of that writer. A member of a list
+    without a declared id is there, whatever id the service gave it.
     """
-    change = acknowledged.sending.change
-    if missing := not_ours(kind, acknowledged.sending, acknowledged.answer, now):
-        return missing
-    if was_overtaken(change.observation, now, acknowledged.answer):
+    sending, answer = acknowledged.sending, acknowledged.answer
+    ids = (answer.remote_id, now.remote_id)
+    if len({kind.normal_id(remote_id) for remote_id in ids if remote_id is not None}) > 1:
+        return Absent(f"a look-up finds {now.remote_id} in its place")
+    if _shows_the_state_before(kind, sending, now):
+        return Absent("a read still shows what was there before")
+    if was_overtaken(sending.change.observation, now, answer):
         return None
-    members = members_not_stored(kind, acknowledged.sending.manifest, now, acknowledged.memory)
+    declared = kind.complete(sending.manifest, now, acknowledged.memory)
+    found = stored_otherwise(kind, declared, now.document)
+    members = [path for difference in found for path in members_missing(difference, kind.shape)]
     return Absent(f"the service has no {named(members)}") if members else None
+
+
+def _shows_the_state_before(kind: Kind, sending: Sending, now: Seen) -> bool:
+    """Return whether a read after our write cannot show that write.
+
+    Live that is as before, and not as sent, was not written, whatever the answer said. Where a kind
+    has a revision, which moves with every write, the revision alone says whether live moved.
+    """
+    if not is_stale_read(sending.change.observation, now):
+        return False
+    unmoved = bool(now.revision) or not what_moved(kind, sending.change, now)
+    # Fields recalled from the journal are as sent, whether they were written or not.
+    is_as_sent = covers(now.document, sending.document, kind.shape) and not now.recalled
+    return unmoved and not is_as_sent
 
 
 def not_to_be_seen(written: Written, absent: Absent) -> Unconfirmed:
@@ -308,12 +289,6 @@ def not_to_be_seen(written: Written, absent: Absent) -> Unconfirmed:
         f"the service acknowledged the write{whose}, and {PATIENCE_SECONDS:g} seconds later "
         f"it is not to be seen ({absent.why}): plan again",
     )
-
-
-async def _observed(
-    kind: Kind, api: Api, history: History, sending: Sending
-) -> Observation | ReconcilerError:
-    return await observe(kind, api, sending.manifest, history.of(sending.ref))
 
 
 @dataclass(frozen=True, slots=True)
@@ -342,8 +317,8 @@ class WriteProof(Protocol):
         """
 
 
-MakeProof: TypeAlias = Callable[[Api, Journal, str, Any], WriteProof]
-"""Returns the check of a run, from its journal, its name and the section of its plan."""
+MakeProof: TypeAlias = Callable[[Api, Scribe, Any], WriteProof]
+"""Returns the check of a run, from the entries of the run and the section of its plan."""
 
 AFTER_WRITE: Final = Rows[MakeProof]("after-write")
 """By the class name of the section that asks for the check."""

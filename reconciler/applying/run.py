@@ -26,26 +26,19 @@ from reconciler.applying.read_back import (
     was_overtaken,
 )
 from reconciler.applying.write_entries import (
-    BackupSettings,
-    Begun,
-    adopting_entries,
-    closing_entry,
+    Scribe,
     filled,
     new_names,
     not_given,
     outcome_of,
     renaming_entries,
     sending_of,
-    started_entry,
     with_overtaken,
 )
 from reconciler.errors import JournalError, Locked, ReconcilerError
 from reconciler.journal.entries import (
-    Backup,
     Entry,
     IdentifiedEntry,
-    RefusedEntry,
-    Started,
     WrittenEntry,
 )
 from reconciler.journal.history import once_written
@@ -94,6 +87,10 @@ class Run:
     _unproved: dict[Ref, tuple[Written, str]] = field(default_factory=dict)
     _owners: dict[tuple[str, RemoteId], Ref] = field(default_factory=dict)
 
+    @property
+    def _scribe(self) -> Scribe:
+        return Scribe(self.journal, self.name, self.api.redaction)
+
     async def apply(self, plan: Plan) -> Applied:
         """Write every change of a plan that writes.
 
@@ -103,8 +100,7 @@ class Run:
         """
         for section in plan.sections:
             if (name := type(section).__name__) in AFTER_WRITE:
-                proof = AFTER_WRITE.load(name)(self.api, self.journal, self.name, section)
-                self._proofs.append(proof)
+                self._proofs.append(AFTER_WRITE.load(name)(self.api, self._scribe, section))
         total = sum(change.action.is_to_do for change in plan.changes)
         with self.api.waits.step(Deed.WRITING, total=total) as self._step:
             return await self._apply(plan)
@@ -113,13 +109,11 @@ class Run:
         for change in plan.declared:
             if change.remote_id is not None:
                 self._know(change.ref, change.remote_id)
-        at = self.journal.now()
         # Everything from here on uses the memories under their new names.
-        renamed = renaming_entries(plan.changes, self.name, at)
+        renamed = renaming_entries(plan.changes, self.name, self.journal.now())
         if renamed and self._journaled(renamed):
             self.applied.renamed.update(new_names(plan.changes))
-        history = self.journal.history
-        adopted = adopting_entries(plan.changes, history, self.ids, self._begun(at))
+        adopted = [*self._scribe.adopting(plan.changes, self.ids)]
         if adopted and self.applied.stopped_by is None:
             self._journaled(adopted)
         for change in plan.changes:
@@ -138,18 +132,15 @@ class Run:
         for _, batch in batches(plan.changes):
             for change in batch:
                 if change.ref not in known:
-                    pending = self.journal.history.of(change.ref).pending
-                    unproved = self._unproved.get(change.ref) if pending is None else None
-                    self._note(
-                        self._left_unproved(*unproved)
-                        if unproved
-                        else left(change, pending, self.name)
-                    )
+                    self._note(self._left(change))
 
-    def _left_unproved(self, written: Written, message: str) -> Written:
-        """Return a write with the remark that it was not checked."""
-        self.applied.unproved[written.ref] = message
-        return replace(written, message=message)
+    def _left(self, change: Change) -> Outcome:
+        pending = self.journal.history.of(change.ref).pending
+        if pending is None and change.ref in self._unproved:
+            written, message = self._unproved[change.ref]
+            self.applied.unproved[change.ref] = message
+            return replace(written, message=message)
+        return left(change, pending, self.name)
 
     async def _write_batch(self, kind: Kind, batch: Sequence[Change]) -> None:
         sendings = [sending_of(change, self.ids) for change in batch if not self._skipped(change)]
@@ -159,10 +150,15 @@ class Run:
         if not sendings:
             return
         reached(Point.BEFORE_STARTED)
-        before = self._backups([sending.change for sending in sendings])
-        if not self._journaled([*before, *(self._started(sending.change) for sending in sendings)]):
-            for sending in sendings:
-                self._skipped(sending.change)
+        changes = [sending.change for sending in sendings]
+        # Live was read right before.
+        backups = filter(None, map(self._scribe.backup, changes))
+        started = (
+            self._scribe.started(change, filled(change.declared, self.ids)) for change in changes
+        )
+        if not self._journaled([*backups, *started]):
+            for change in changes:
+                self._skipped(change)
             return
         reached(Point.AFTER_STARTED)
         answers: Sequence[WriteResult]
@@ -206,27 +202,10 @@ class Run:
         refs = {refusal.ref for refusal in refused}
         return [sending for sending in sendings if sending.ref not in refs]
 
-    def _backups(self, changes: Sequence[Change]) -> Iterator[Backup]:
-        """Yield backups of what is about to be replaced; live was read right before."""
-        journal = self.journal
-        keeping = BackupSettings(run=self.name, salt=journal.salt, hide=self.api.redaction)
-        for change in changes:
-            kept = keeping.backup(change, journal.history.of(change.ref), journal.now())
-            if kept is not None:
-                yield kept
-
-    def _started(self, change: Change) -> Started:
-        declared = filled(change.declared, self.ids)
-        memory = self.journal.history.of(change.ref)
-        return started_entry(change, declared, memory, self._begun(self.journal.now()))
-
-    def _begun(self, at: str) -> Begun:
-        return Begun(run=self.name, actor=self.journal.actor, at=at)
-
     def _identified(self, ref: Ref, remote_id: RemoteId) -> None:
-        self._append(
-            [IdentifiedEntry(run=self.name, at=self.journal.now(), ref=ref, remote_id=remote_id)]
-        )
+        at = self.journal.now()
+        entry = IdentifiedEntry(run=self.name, at=at, ref=ref, remote_id=remote_id)
+        self._scribe.append([entry])
 
     def _journaled(self, entries: Sequence[Entry], unproved: Sequence[Entry] = ()) -> bool:
         """Write entries to the journal; return whether that succeeded.
@@ -234,26 +213,11 @@ class Run:
         A failure ends the run. The `unproved` entries are then saved in a file with the others.
         """
         try:
-            self._append(entries, unproved)
+            self._scribe.append(entries, unproved)
         except (JournalError, Locked) as error:
             self.applied.stop(error)
             return False
         return True
-
-    def _append(self, entries: Sequence[Entry], unproved: Sequence[Entry] = ()) -> None:
-        """Write entries to the journal; secrets in messages of the service are hidden."""
-        hidden = [*map(self._hidden, entries)]
-        self.journal.append(hidden, unproved=[*map(self._hidden, unproved)])
-
-    def _hidden(self, entry: Entry) -> Entry:
-        hide = self.api.redaction
-        match entry:
-            case WrittenEntry(message=message, told=told):
-                return replace(entry, message=hide(message), told=told.hiding(hide))
-            case RefusedEntry(message=message):
-                return replace(entry, message=hide(message))
-            case _:
-                return entry
 
     async def _conclude(
         self, kind: Kind, sendings: Sequence[Sending], answers: Sequence[WriteResult]
@@ -263,14 +227,13 @@ class Run:
         A write that can be read is journaled as written once a read has shown it. Until then the
         journal has its id, and that it may have happened.
         """
-        at = self.journal.now()
         entries: list[Entry] = []
         outcomes: list[Outcome] = []
         later: list[Acknowledged] = []
         unproved: list[Entry] = []
         for sending, answer in zip(sendings, answers, strict=True):
             outcome = self._doubted(sending, outcome_of(sending, answer))
-            entry = closing_entry(sending.change, outcome, self.name, at)
+            entry = self._scribe.closing(sending.change, outcome)
             if isinstance(outcome, Written) and isinstance(entry, WrittenEntry):
                 if kind.readable_by(self.api.assumptions):
                     memory = once_written(self.journal.history.of(outcome.ref), entry)
@@ -392,14 +355,14 @@ class Run:
         self, kind: Kind, sending: Sending, answer: Written, now: Seen | None
     ) -> tuple[list[Entry], Written]:
         """Record fields that are not as sent, as work of another writer or of the service."""
-        change, at = sending.change, self.journal.now()
+        change = sending.change
         stale = now is not None and is_stale_read(change.observation, now)
         told_later = now.revision if now is not None and not stale else ""
         seen = now.told if now is not None and not stale else NO_SERVER_INFO
         acknowledged = replace(
             answer, revision=answer.revision or told_later, told=answer.told.or_else(seen)
         )
-        entry = closing_entry(change, acknowledged, self.name, at)
+        entry = self._scribe.closing(change, acknowledged)
         entries = [entry] if entry is not None else []
         if stale:
             return entries, answer
@@ -414,5 +377,5 @@ class Run:
         if shown:
             self.applied.rewritten[change.ref] = shown
         if found:
-            entries.append(rewritten_entry(self.name, at, change.ref, found))
+            entries.append(rewritten_entry(self.name, self.journal.now(), change.ref, found))
         return entries, answer
