@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
-from reconciler.document import Json, Missing
+from reconciler.document import Json
 from reconciler.model.assumptions import Assumptions
 from reconciler.records.record import (
     Allowance,
@@ -123,17 +123,16 @@ def _pairs(labels: Mapping[str, tuple[str, ...]]) -> list[Json]:
     return [{"key": key, "values": list(values)} for key, values in labels.items()]
 
 
-async def list_cases(
+def list_cases(
     api: Api, wanted: CaseFilter, limit: int | Allowance | None = None
 ) -> AsyncIterator[Case]:
-    """Yield cases page by page, newest first.
+    """Return cases page by page, newest first.
 
     Needs the permission `case:Read`. Raises what `Api.ask` raises.
     """
     filters = wanted.document(api.assumptions)
 
-    async def fetch(pagination: dict[str, Json]) -> Json | Missing:
-        return await api.ask(CASES, {"filters": filters, "pagination": pagination})
+    def fetch(pagination: dict[str, Json]) -> Awaitable[Json]:
+        return api.ask(CASES, {"filters": filters, "pagination": pagination})
 
-    async for case in follow(fetch, PageShape("cases", Case), limit):
-        yield case
+    return follow(fetch, PageShape("cases", Case), limit)

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from pydantic import Field
 
 from reconciler.api.retry import Request
-from reconciler.document import Json, Missing, value_at
+from reconciler.document import Json, value_at
 from reconciler.errors import OutcomeUnknown
 from reconciler.model.assumptions import Assumptions
 from reconciler.records.record import (
@@ -27,6 +28,7 @@ from reconciler.records.record import (
     follow,
     follow_whole,
     moment,
+    paged,
     range_filter,
     read_record,
 )
@@ -190,25 +192,20 @@ def _among(value: str, wanted: Sequence[str]) -> bool:
     return not wanted or not value or value in wanted
 
 
-async def list_incidents(
+def list_incidents(
     api: Api,
     wanted: IncidentFilter,
     limit: int | Allowance | None = None,
     *,
     whole: bool = False,
 ) -> AsyncIterator[Incident]:
-    """Yield incidents page by page.
+    """Return incidents page by page.
 
     Raises what `Api.ask` raises, and with `whole` UnreadableReply for a listing that is cut.
     """
-    spell = api.assumptions.parameter
-    fixed = spell("filter", wanted.document(api.assumptions))
-
-    async def fetch(pagination: dict[str, Json]) -> Json | Missing:
-        return await api.ask(INCIDENTS, {}, [*fixed, *spell("pagination", pagination)])
-
-    async for incident in follow(fetch, LISTED, limit, wanted.holds, whole=whole):
-        yield incident
+    fixed = api.assumptions.parameter("filter", wanted.document(api.assumptions))
+    fetch = paged(api, partial(api.ask, INCIDENTS, {}), fixed)
+    return follow(fetch, LISTED, limit, wanted.holds, whole=whole)
 
 
 async def every_incident(api: Api, most_pages: int) -> tuple[list[Incident], bool]:
@@ -217,11 +214,7 @@ async def every_incident(api: Api, most_pages: int) -> tuple[list[Incident], boo
     The service filters nothing, as a filter that it understands differently would silently leave
     some out. Raises what `follow_whole` and `Api.ask` raise.
     """
-
-    async def fetch(pagination: dict[str, Json]) -> Json | Missing:
-        return await api.ask(INCIDENTS, {}, api.assumptions.parameter("pagination", pagination))
-
-    return await follow_whole(fetch, LISTED, most_pages)
+    return await follow_whole(paged(api, partial(api.ask, INCIDENTS, {})), LISTED, most_pages)
 
 
 async def every_incident_event(
@@ -231,11 +224,7 @@ async def every_incident_event(
 
     Raises what `follow_whole` and `Api.read` raise.
     """
-
-    async def fetch(pagination: dict[str, Json]) -> Json | Missing:
-        return await api.read(EVENTS, api.assumptions.parameter("pagination", pagination))
-
-    return await follow_whole(fetch, EVENTS_LISTED, most_pages)
+    return await follow_whole(paged(api, partial(api.read, EVENTS)), EVENTS_LISTED, most_pages)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -274,18 +263,13 @@ class IncidentEventFilter:
         )
 
 
-async def list_incident_events(
+def list_incident_events(
     api: Api, wanted: IncidentEventFilter, limit: int | Allowance | None = None
 ) -> AsyncIterator[ExtendedIncidentEvent]:
-    """Yield incident events page by page. Raises what `Api.read` raises."""
-    spell = api.assumptions.parameter
-    fixed = spell("filter", wanted.document(api.assumptions))
-
-    async def fetch(pagination: dict[str, Json]) -> Json | Missing:
-        return await api.read(EVENTS, [*fixed, *spell("pagination", pagination)])
-
-    async for event in follow(fetch, EVENTS_LISTED, limit, wanted.holds):
-        yield event
+    """Return incident events page by page. Raises what `Api.read` raises."""
+    fixed = api.assumptions.parameter("filter", wanted.document(api.assumptions))
+    fetch = paged(api, partial(api.read, EVENTS), fixed)
+    return follow(fetch, EVENTS_LISTED, limit, wanted.holds)
 
 
 async def find_incidents(api: Api, ids: Sequence[str]) -> dict[str, Incident]:
@@ -297,18 +281,13 @@ async def find_incidents(api: Api, ids: Sequence[str]) -> dict[str, Incident]:
     found: dict[str, Incident] = {}
     for wanted in (IncidentFilter(statuses=UNRESOLVED), IncidentFilter()):
         missing = set(ids) - found.keys()
-        if missing:
-            found |= await _listed(api, wanted, missing)
-    return found
-
-
-async def _listed(api: Api, wanted: IncidentFilter, ids: Collection[str]) -> dict[str, Incident]:
-    found: dict[str, Incident] = {}
-    async for incident in list_incidents(api, wanted):
-        if incident.id in ids:
-            found[incident.id] = incident
-            if len(found) == len(ids):
-                break
+        if not missing:
+            break
+        async for incident in list_incidents(api, wanted):
+            if incident.id in missing:
+                found[incident.id] = incident
+                if missing <= found.keys():
+                    break
     return found
 
 
