@@ -8,8 +8,8 @@ docs/freeze.md.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, tzinfo
 from typing import TYPE_CHECKING, Final
 
@@ -23,7 +23,6 @@ from reconciler.model import (
     FreezeUnknown,
     GuardViolation,
     Plan,
-    Ref,
     Remark,
     Remembered,
     Seen,
@@ -80,61 +79,50 @@ async def open_incidents_of(
     ]
     if wanted.scope == "all" or not found:
         return [*map(Stopping, found)]
-    touched = [_marks_of(change) for change in plan.changes if change.action.writes]
-    facts = [_reported_by(incident) for incident in found]
-    why = [_why(fact, touched) for fact in facts]
-    apart = [incident for incident, reason in zip(found, why, strict=True) if not reason]
-    if apart:
-        more = await _named_by_events(api, apart)
-        why = [
-            reason or _why(_with(fact, more.get(incident.id)), touched)
-            for incident, fact, reason in zip(found, facts, why, strict=True)
-        ]
-    return [
-        Stopping(incident, reason) for incident, reason in zip(found, why, strict=True) if reason
+    touched = [(change, _facts_of(change)) for change in plan.changes if change.action.writes]
+    apart = [incident for incident in found if not _why(_reported_by(incident), touched)]
+    more = await _named_by_events(api, apart) if apart else {}
+    stopping = [
+        Stopping(incident, _why(_reported_by(incident) | more.get(incident.id, _Facts()), touched))
+        for incident in found
     ]
+    return [incident for incident in stopping if incident.why]
 
 
 @dataclass(frozen=True, slots=True)
-class _Told:
-    """The facts known about an incident, in one spelling."""
+class _Facts:
+    """The facts known about an incident, or about a change that may share them, in one spelling."""
 
     names: frozenset[str] = frozenset()
     alerts: frozenset[str] = frozenset()
     labels: frozenset[Pair] = frozenset()
 
-    def values(self, key: str) -> Iterator[str]:
-        """Yield the values of a label."""
-        return (value for name, value in self.labels if name == key)
+    def __or__(self, other: _Facts) -> _Facts:
+        return _Facts(
+            self.names | other.names, self.alerts | other.alerts, self.labels | other.labels
+        )
+
+    def values(self, key: str) -> list[str]:
+        """Return the values of a label, in order."""
+        return sorted(value for name, value in self.labels if name == key)
 
 
-@dataclass(frozen=True, slots=True)
-class _Marks:
-    """The facts about a change that an incident may share."""
-
-    ref: Ref
-    names: frozenset[str]
-    alerts: frozenset[str]
-    labels: frozenset[Pair]
-    takes_logs_of: Callable[[str, str], bool] = field(compare=False)
+def _facts(
+    names: Iterable[object], alerts: Iterable[object], labels: Iterable[tuple[object, object]]
+) -> _Facts:
+    return _Facts(frozenset(_folded(names)), frozenset(_folded(alerts)), _pairs(labels))
 
 
-def _reported_by(incident: Incident) -> _Told:
+def _reported_by(incident: Incident) -> _Facts:
     labels: list[tuple[object, object]] = [
         *incident.contextual_labels.items(),
         *incident.display_labels.items(),
         *((meta_label.key, meta_label.value) for meta_label in incident.meta_labels),
     ]
-    return _Told(frozenset(_folded([incident.name])), frozenset(), _pairs(labels))
+    return _facts([incident.name], (), labels)
 
 
-def _with(told: _Told, more: _Told | None) -> _Told:
-    if more is None:
-        return told
-    return _Told(told.names | more.names, told.alerts | more.alerts, told.labels | more.labels)
-
-
-async def _named_by_events(api: Api, incidents: list[Incident]) -> dict[str, _Told]:
+async def _named_by_events(api: Api, incidents: list[Incident]) -> dict[str, _Facts]:
     """Map incidents to the facts about their alerts, from their events.
 
     Raises UnreadableReply where the alert of an incident is unknown: it may be any alert.
@@ -142,26 +130,22 @@ async def _named_by_events(api: Api, incidents: list[Incident]) -> dict[str, _To
     incident_of = {
         event.id: incident.id for incident in incidents for event in incident.events if event.id
     }
-    facts: dict[str, _Told] = {}
+    facts: dict[str, _Facts] = {}
     events, is_whole = await every_incident_event(api, MOST_EVENT_PAGES)
     for event in events:
         inner, known = event.incident_event, event.incident_event_extended_metadata
         if inner is None or known is None or inner.id not in incident_of:
             continue
         own = incident_of[inner.id]
-        labels = _pairs((alert_label.key, alert_label.value) for alert_label in known.alert_labels)
-        more = _Told(
-            frozenset(_folded([known.alert_name])), frozenset(_folded([known.alert_id])), labels
-        )
-        facts[own] = _with(more, facts.get(own))
-    unmatched = [
-        incident
-        for incident in incidents
-        if incident.id not in facts or not facts[incident.id].alerts
-    ]
+        labels = ((alert_label.key, alert_label.value) for alert_label in known.alert_labels)
+        more = _facts([known.alert_name], [known.alert_id], labels)
+        facts[own] = facts.get(own, _Facts()) | more
     # Labels say what an incident is about; a name alone does not identify its alert.
     unseen = [
-        incident.id for incident in unmatched if not (is_whole and _reported_by(incident).labels)
+        incident.id
+        for incident in incidents
+        if not facts.get(incident.id, _Facts()).alerts
+        and not (is_whole and _reported_by(incident).labels)
     ]
     if unseen:
         read = f"the {MOST_EVENT_PAGES * PAGE_SIZE:,} events that are read"
@@ -172,7 +156,7 @@ async def _named_by_events(api: Api, incidents: list[Incident]) -> dict[str, _To
     return facts
 
 
-def _marks_of(change: Change) -> _Marks:
+def _facts_of(change: Change) -> _Facts:
     kind = BY_NAME[change.ref.kind]
     known = change.observation
     before = known.document if isinstance(known, Seen | Remembered) else {}
@@ -183,36 +167,31 @@ def _marks_of(change: Change) -> _Marks:
         for path in kind.bearing.label_maps:
             found = value_at(document, path)
             labels.extend(found.items() if isinstance(found, Mapping) else ())
-    return _Marks(
-        change.ref,
-        frozenset(_folded(names)),
-        frozenset(_folded([change.remote_id])),
-        _pairs(labels),
-        lambda application, subsystem: kind.bearing.takes_logs_of(change, application, subsystem),
-    )
+    return _facts(names, [change.remote_id], labels)
 
 
-def _why(told: _Told, touched: Iterable[_Marks]) -> str:
+def _why(told: _Facts, touched: Iterable[tuple[Change, _Facts]]) -> str:
     """Return why an incident is about a change; "" where it is about none."""
     if not (told.names or told.alerts or told.labels):
         return "it has neither a name, nor a label, nor an alert"
-    return next(filter(None, (_shared(told, marks) for marks in touched)), "")
+    return next(filter(None, (_shared(told, change, own) for change, own in touched)), "")
 
 
-def _shared(told: _Told, marks: _Marks) -> str:
+def _shared(told: _Facts, change: Change, own: _Facts) -> str:
     """Return what an incident shares with one change, the surest first; "" for nothing."""
-    if marks.alerts & told.alerts:
-        return f"it is of `{marks.ref}`"
-    if names := sorted(told.names & marks.names):
-        return f"`{marks.ref}` has the name {quoted(names[0])} too"
-    if labels := sorted(told.labels & marks.labels):
+    if own.alerts & told.alerts:
+        return f"it is of `{change.ref}`"
+    if names := sorted(told.names & own.names):
+        return f"`{change.ref}` has the name {quoted(names[0])} too"
+    if labels := sorted(told.labels & own.labels):
         key, value = labels[0]
-        return f"`{marks.ref}` has the label {quoted(f'{key}: {value}')} too"
-    for application in sorted(told.values(_APPLICATION)):
-        for subsystem in sorted(told.values(_SUBSYSTEM)) or ("",):
-            if marks.takes_logs_of(application, subsystem):
+        return f"`{change.ref}` has the label {quoted(f'{key}: {value}')} too"
+    takes_logs_of = BY_NAME[change.ref.kind].bearing.takes_logs_of
+    for application in told.values(_APPLICATION):
+        for subsystem in told.values(_SUBSYSTEM) or ("",):
+            if takes_logs_of(change, application, subsystem):
                 log = f"{application}/{subsystem}" if subsystem else application
-                return f"`{marks.ref}` takes logs of {quoted(log)}"
+                return f"`{change.ref}` takes logs of {quoted(log)}"
     return ""
 
 
