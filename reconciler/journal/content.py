@@ -320,7 +320,9 @@ def _may_begin_a_journal(torn: bytes) -> bool:
     return torn[: len(BEGINNING)] == BEGINNING[: len(torn)]
 
 
-_SAID = (
+_UNSENT = (
+    Started,
+    Backup,
     RunEntry,
     OverrideEntry,
     Unfrozen,
@@ -331,7 +333,6 @@ _SAID = (
     Moved,
     MovedIn,
 )
-_UNSENT = (Started, Backup, *_SAID)
 
 
 def rescued(entries: Sequence[Entry]) -> str:

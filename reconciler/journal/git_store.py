@@ -323,7 +323,7 @@ class GitStore(Store):
 
     def read(self) -> bytes:
         """Fetch the lines; while the lock is ours, they are what we pushed last."""
-        if self._tip is None or not self._is_locked:
+        if self._tip is None or not self._lock:
             self._fetch()
         return bytes(self._lines)
 
@@ -426,10 +426,6 @@ class GitStore(Store):
         except RefMoved:
             raise Locked(f"{self.place} changed meanwhile; look again") from None
         return held
-
-    @property
-    def _is_locked(self) -> bool:
-        return bool(self._lock)
 
     def _lost(self) -> NoReturn:
         self._fetch()

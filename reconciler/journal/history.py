@@ -62,10 +62,15 @@ class Memory:
     taken_back: tuple[TakenBack, ...] = ()
 
     @property
+    def doubted(self) -> tuple[Started, ...]:
+        """All writes without an answer, the oldest first."""
+        return self.earlier if self.pending is None else (*self.earlier, self.pending)
+
+    @property
     def rolled_back(self) -> tuple[TakenBack, ...]:
         """The fields that rollbacks put back, also where the answer was lost."""
-        doubted = (*self.earlier, *([self.pending] if self.pending is not None else []))
-        return (*self.taken_back, *(taken for started in doubted for taken in started.takes_back))
+        lost = (taken for started in self.doubted for taken in started.takes_back)
+        return (*self.taken_back, *lost)
 
     @property
     def is_blank(self) -> bool:
@@ -75,9 +80,8 @@ class Memory:
     @property
     def candidates(self) -> tuple[dict[str, Json], ...]:
         """The declarations that live may have: the last write, and all writes in doubt since."""
-        doubted = [*self.earlier, *([self.pending] if self.pending is not None else [])]
         known = [self.last.declared] if self.last is not None else []
-        return (*known, *(started.declared for started in doubted))
+        return (*known, *(started.declared for started in self.doubted))
 
     @property
     def base(self) -> dict[str, Json] | None:
@@ -89,9 +93,8 @@ class Memory:
 
     def fold(self) -> None:
         """Turn the documents that were parsed back into text of the journal."""
-        for entry in (self.last, self.pending, *self.earlier):
-            if entry is not None:
-                fold(entry, "declared")
+        for entry in self.doubted if self.last is None else (self.last, *self.doubted):
+            fold(entry, "declared")
 
     @property
     def acknowledged(self) -> LastWrite | None:
@@ -208,10 +211,9 @@ def _take(memory: Memory, entry: AboutWrites) -> None:
 
 
 def _take_started(memory: Memory, entry: Started) -> None:
-    if memory.pending is not None:
-        memory.earlier = (*memory.earlier, memory.pending)
-    memory.pending = entry
-    memory.remote_id = memory.remote_id if entry.remote_id is None else entry.remote_id
+    memory.earlier, memory.pending = memory.doubted, entry
+    if entry.remote_id is not None:
+        memory.remote_id = entry.remote_id
 
 
 def _take_id(memory: Memory, entry: IdentifiedEntry) -> None:
@@ -292,7 +294,7 @@ def _take_imported(memory: Memory, entry: ImportedEntry) -> None:
     )
     if entry.origin == "live":
         # Another write must not repeat their request ids.
-        memory.attempts += len(memory.earlier) + (memory.pending is not None)
+        memory.attempts += len(memory.doubted)
         memory.pending, memory.earlier = None, ()
 
 

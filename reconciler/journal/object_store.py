@@ -93,25 +93,12 @@ class Bucket:
         with self._errors("read"):
             return sorted(entry["path"] for entry in obstore.list(self._opened, prefix).collect())
 
-    def create(self, name: str, content: bytes) -> None:
-        """Write a new object.
+    def put(self, name: str, content: bytes, version: UpdateVersion | None = None) -> None:
+        """Write a new object, or over one of its versions.
 
-        Raises ConditionFailed where another object has the name.
-        """
-        self._put(name, content, None)
-
-    def update(self, name: str, content: bytes, version: UpdateVersion) -> None:
-        """Write an object over one of its versions.
-
-        Raises ConditionFailed where that is not the last.
-        """
-        self._put(name, content, version)
-
-    def _put(self, name: str, content: bytes, version: UpdateVersion | None) -> None:
-        """Write under a condition.
-
-        Where the answer to a first attempt was lost, the second attempt finds what the first wrote:
-        equal content means success.
+        Raises ConditionFailed where another object has the name, or where that version is not the
+        last. Where the answer to a first attempt was lost, the second attempt finds what the first
+        wrote: equal content means success.
         """
         with self._errors("written"):
             try:
@@ -208,7 +195,11 @@ class ObjectStore(Store):
         for _ in range(_READS):
             numbers = self._numbers()
             contents = self._bucket.get_all([_name(number) for number in numbers])
-            begun = _last_header(contents)
+            # Where no object has a header, the journal begins with the first.
+            headers = (
+                at for at, held in enumerate(contents) if (held or b"").startswith(BEGINNING)
+            )
+            begun = max(headers, default=0)
             whole = [content for content in contents[begun:] if content is not None]
             if not numbers or len(whole) == numbers[-1] - numbers[begun] + 1:
                 self._last = numbers[-1] if numbers else 0
@@ -233,7 +224,7 @@ class ObjectStore(Store):
         self._check(lease)
         reached(Point.JOURNAL_OPENED)
         try:
-            self._bucket.create(_name(self._last + 1), lines)
+            self._bucket.put(_name(self._last + 1), lines)
         except ConditionFailed:
             self._lost()
         reached(Point.JOURNAL_WRITTEN)
@@ -247,21 +238,27 @@ class ObjectStore(Store):
         if old:
             self._bucket.delete(old)
 
+    def _locked(self) -> tuple[StoredObject | None, LockRecord]:
+        held = self._bucket.get(_LOCK)
+        return held, parse_record(held.content) if held is not None else LockRecord()
+
+    def _own(self, lease: Lease) -> tuple[StoredObject | None, LockRecord]:
+        """Return the lock. Raises Locked unless it is ours."""
+        held, record = self._locked()
+        if record.lease is None or record.lease.owner != lease.owner:
+            self._lost()
+        return held, record
+
     def _check(self, lease: Lease) -> None:
         """Raise Locked unless the lock is ours; write a renewed lease."""
-        held = self._bucket.get(_LOCK)
-        record = _record(held)
-        if held is None or record.lease is None or record.lease.owner != lease.owner:
-            self._lost()
+        held, record = self._own(lease)
         if record.lease != lease:
             self._write_lock(LockRecord(lease, record.ended), held)
 
     def _write_lock(self, record: LockRecord, held: StoredObject | None) -> None:
+        version = held.version if held is not None else None
         try:
-            if held is None:
-                self._bucket.create(_LOCK, record_text(record))
-            else:
-                self._bucket.update(_LOCK, record_text(record), held.version)
+            self._bucket.put(_LOCK, record_text(record), version)
         except ConditionFailed:
             self._lost()
 
@@ -272,8 +269,7 @@ class ObjectStore(Store):
 
     def lock(self, lease: Lease) -> None:
         """Write the lock, if it is free."""
-        held = self._bucket.get(_LOCK)
-        record = _record(held)
+        held, record = self._locked()
         holder = record.lease
         if holder is None:
             try:
@@ -284,24 +280,20 @@ class ObjectStore(Store):
 
     def release(self, lease: Lease, ended: str) -> None:
         """Write that the lock is free, if it is still ours."""
-        held = self._bucket.get(_LOCK)
-        found = _record(held).lease
-        if found is None or found.owner != lease.owner:
-            self._lost()
+        held, _ = self._own(lease)
         self._write_lock(LockRecord(None, ended), held)
 
     def holder(self) -> Lease | None:
         """Return who holds the lock."""
-        return _record(self._bucket.get(_LOCK)).lease
+        return self._locked()[1].lease
 
     def ended(self) -> str:
         """Return the end of the journal at the last release, from the lock."""
-        return _record(self._bucket.get(_LOCK)).ended
+        return self._locked()[1].ended
 
     def unlock(self, owner: str) -> Lease | None:
         """Write that the lock is free, if the holding with this id has it; return that holding."""
-        held = self._bucket.get(_LOCK)
-        record = _record(held)
+        held, record = self._locked()
         if record.lease is None:
             return None
         if record.lease.owner != owner:
@@ -310,15 +302,5 @@ class ObjectStore(Store):
         return record.lease
 
 
-def _record(held: StoredObject | None) -> LockRecord:
-    return parse_record(held.content) if held is not None else LockRecord()
-
-
 def _name(number: int) -> str:
     return f"{_ENTRIES}/{number:010}.jsonl"
-
-
-def _last_header(contents: Sequence[bytes | None]) -> int:
-    """Return where the journal begins; the first object, where no object has a header."""
-    begun = (at for at, content in enumerate(contents) if (content or b"").startswith(BEGINNING))
-    return max(begun, default=0)

@@ -92,7 +92,17 @@ def runs_of(entries: Sequence[Entry]) -> list[RunSummary]:
     runs: list[RunSummary] = []
     for at, entry in enumerate(entries):
         if isinstance(entry, RunEntry):
-            runs.append(_summary(entry, at))
+            run = RunSummary(
+                run=entry.run,
+                at=entry.at,
+                actor=entry.actor,
+                commit=entry.commit,
+                digest=entry.digest,
+                command=entry.command,
+                folded=entry.outcomes,
+                begins=at,
+            )
+            runs.append(run)
         elif isinstance(entry, Moved | MovedIn | Backup | Drifted | WatchedEntry):
             continue
         elif isinstance(entry, OverrideEntry | Unfrozen) or at > folded:
@@ -103,19 +113,6 @@ def runs_of(entries: Sequence[Entry]) -> list[RunSummary]:
         if runs:
             runs[-1].ends = at + 1
     return runs
-
-
-def _summary(entry: RunEntry, begins: int) -> RunSummary:
-    return RunSummary(
-        run=entry.run,
-        at=entry.at,
-        actor=entry.actor,
-        commit=entry.commit,
-        digest=entry.digest,
-        command=entry.command,
-        folded=entry.outcomes,
-        begins=begins,
-    )
 
 
 def _run_of(entry: Entry) -> str | None:
@@ -268,9 +265,7 @@ def resource_entries(
     ref: Ref, memory: Memory, at: str, older: Sealed = frozenset()
 ) -> Iterator[Entry]:
     """Yield the entries of a memory: the writes in doubt, then one entry for the rest."""
-    yield from memory.earlier
-    if memory.pending is not None:
-        yield memory.pending
+    yield from memory.doubted
     yield Compacted(
         at=at,
         ref=ref,
