@@ -17,6 +17,7 @@ from typing import Literal, Self, TypeVar
 
 import httpx
 
+from reconciler.api import retry
 from reconciler.api.pace import Pace
 from reconciler.api.replies import (
     LONGEST_MESSAGE,
@@ -28,22 +29,6 @@ from reconciler.api.replies import (
     message_of,
     phrase,
     unreadable,
-)
-from reconciler.api.retry import (
-    LIMITED_RETRY_COST,
-    RETRY_COST,
-    Call,
-    GiveUp,
-    Method,
-    NextStep,
-    Parameters,
-    Phase,
-    Request,
-    RetryBudget,
-    RetryDelay,
-    next_step,
-    retry_after_seconds,
-    seconds_between,
 )
 from reconciler.api.secret import Redaction, Secret
 from reconciler.api.wire import Attempt, Authorization, Exchange, open_client
@@ -119,7 +104,7 @@ def marked(error: _Failure, *, doubtful: bool) -> _Failure:
     return error
 
 
-def gave_up(call: Call, attempt: Attempt, step: GiveUp, way: ApiAccess) -> Unavailable:
+def gave_up(call: retry.Call, attempt: Attempt, step: retry.GiveUp, way: ApiAccess) -> Unavailable:
     """Return the error for a last attempt that failed, with the reason."""
     message = f"{call}: {attempt.why} ({step.why})"
     if attempt.reply is None or not attempt.reply.ok:
@@ -128,7 +113,9 @@ def gave_up(call: Call, attempt: Attempt, step: GiveUp, way: ApiAccess) -> Unava
     return UnreadableReply(message + (f"; {hint}" if hint else ""))
 
 
-def stopping(call: Call, reply: Reply, way: ApiAccess, redaction: Redaction) -> ReconcilerError:
+def stopping(
+    call: retry.Call, reply: Reply, way: ApiAccess, redaction: Redaction
+) -> ReconcilerError:
     """Return the error for an answer that ends the run: a refused key, or another service."""
     message = message_of(reply, redaction)
     words = phrase(reply.status) + (f": {message}" if message else "")
@@ -152,7 +139,7 @@ def stopping(call: Call, reply: Reply, way: ApiAccess, redaction: Redaction) -> 
     return wrong_route(call, way)
 
 
-def wrong_route(call: Call, way: ApiAccess) -> WrongRoute:
+def wrong_route(call: retry.Call, way: ApiAccess) -> WrongRoute:
     """Return the error for an address that answers, and is not the API."""
     return WrongRoute(f"{call.url} is not a path of the management API: {way.path_hint}")
 
@@ -186,7 +173,7 @@ class Api:
     transport: httpx.AsyncBaseTransport | None = None
     assumptions: Assumptions = field(default_factory=Assumptions)
     patience: Timing = field(default_factory=Timing)
-    budget: RetryBudget = field(default_factory=RetryBudget)
+    budget: retry.RetryBudget = field(default_factory=retry.RetryBudget)
     redaction: Redaction = field(default_factory=Redaction)
     waits: Waits = field(default_factory=Waits)
     sent: int = 0
@@ -238,7 +225,7 @@ class Api:
         return ApiAccess(self.assumptions.base_path, self.authorization)
 
     async def read(
-        self, path: str, params: Parameters = (), *, assumed: bool = False
+        self, path: str, params: retry.Parameters = (), *, assumed: bool = False
     ) -> Json | Missing:
         """Read a document with GET; return ABSENT where the service says it has none.
 
@@ -246,7 +233,7 @@ class Api:
         a 404 means absence. Raises Unavailable, WrongRoute, UnclearAbsence, NotAuthorised or
         ServiceRefused.
         """
-        call = Call(Request.READ, "GET", self.url(path), path, params)
+        call = retry.Call(retry.Request.READ, "GET", self.url(path), path, params)
         reads = READS.get()
         reply = None if reads is None or params else reads.fetched.pop(path, None)
         if reply is None:
@@ -268,7 +255,9 @@ class Api:
         """
         for path, known, etag in made:
             named = etag if self.assumptions.conditional_reads else ""
-            call = Call(Request.READ, "GET", self.url(path), path, known=known, etag=named)
+            call = retry.Call(
+                retry.Request.READ, "GET", self.url(path), path, known=known, etag=named
+            )
             reply = await self._deliver(call)
             if reply.status == HTTPStatus.NOT_MODIFIED and not reply.same:
                 # The reply names another document than the one asked about, so it proves nothing.
@@ -280,29 +269,31 @@ class Api:
                 return False
         return True
 
-    async def ask(self, path: str, body: Json, params: Parameters = ()) -> Json:
+    async def ask(self, path: str, body: Json, params: retry.Parameters = ()) -> Json:
         """Send a POST that changes nothing (7, 8, 14, 18, 19), so it may be repeated."""
-        return await self.send("POST", path, body, request=Request.READ, params=params)
+        return await self.send("POST", path, body, request=retry.Request.READ, params=params)
 
-    async def probe(self, method: Method, path: str, params: Parameters, body: Json) -> Reply:
+    async def probe(
+        self, method: retry.Method, path: str, params: retry.Parameters, body: Json
+    ) -> Reply:
         """Send a request that changes nothing once, and return any answer.
 
         Raises Unavailable where there is none.
         """
-        call = Call(Request.READ, method, self.url(path), path, params, body)
+        call = retry.Call(retry.Request.READ, method, self.url(path), path, params, body)
         attempt = await self._attempt(call)
-        if attempt.reply is None or attempt.phase is Phase.LIMITED:
+        if attempt.reply is None or attempt.phase is retry.Phase.LIMITED:
             raise Unavailable(f"{call}: {attempt.why}")
         return attempt.reply
 
     async def send(
         self,
-        method: Method,
+        method: retry.Method,
         path: str,
         body: Json,
         *,
-        request: Request,
-        params: Parameters = (),
+        request: retry.Request,
+        params: retry.Parameters = (),
         may_be_empty: bool = False,
     ) -> Json:
         """Send a write and return the answer's document, `{}` for an empty answer where allowed.
@@ -310,9 +301,9 @@ class Api:
         Raises OutcomeUnknown where a write that must not be repeated may have been carried out;
         otherwise ServiceRefused, NotAuthorised, Unavailable, Redirected or UnreadableReply.
         """
-        call = Call(request, method, self.url(path), path, params, body)
+        call = retry.Call(request, method, self.url(path), path, params, body)
         reply = await self._deliver(call)
-        if request is Request.READ and reply.status == HTTPStatus.NOT_FOUND:
+        if request is retry.Request.READ and reply.status == HTTPStatus.NOT_FOUND:
             await self._check_route(reply, call)
         if reply.ok and reply.is_whole and may_be_empty and not reply.body.strip():
             return {}
@@ -340,12 +331,12 @@ class Api:
             return str(refused)
         return ""
 
-    def _proof(self) -> Call:
+    def _proof(self) -> retry.Call:
         """Return the cheap read that proves the target: the list that every deployment has."""
         params = self.assumptions.parameter("sourceType", "SOURCE_TYPE_LOGS")
-        return Call(Request.READ, "GET", self.url(POLICIES), POLICIES, params)
+        return retry.Call(retry.Request.READ, "GET", self.url(POLICIES), POLICIES, params)
 
-    async def _check_route(self, reply: Reply, call: Call) -> None:
+    async def _check_route(self, reply: Reply, call: retry.Call) -> None:
         """Raise WrongRoute where a 404 without a message does not come from the API."""
         if meaning_of_404(reply) is NotFound.UNCLEAR:
             if self._route_proof is None:
@@ -364,7 +355,7 @@ class Api:
         # A refusal in JSON comes from the API; a 404 of that list comes from a wrong path.
         return reply.ok or (reply.is_json and reply.status != HTTPStatus.NOT_FOUND)
 
-    def _document(self, reply: Reply, call: Call) -> Json:
+    def _document(self, reply: Reply, call: retry.Call) -> Json:
         if not reply.ok:
             message = message_of(reply, self.redaction) or phrase(reply.status)
             raise marked(ServiceRefused(message, reply.status), doubtful=reply.doubtful)
@@ -372,42 +363,44 @@ class Api:
             raise UnreadableReply(unreadable(reply, str(call), self.redaction))
         return reply.document
 
-    async def _deliver(self, call: Call) -> Reply:
+    async def _deliver(self, call: retry.Call) -> Reply:
         """Send a request as the retry rules say, until there is a usable answer."""
         number, spent, doubtful = 1, 0, False
         while True:
             attempt = await self._attempt(call)
-            doubtful |= attempt.phase is Phase.LOST
+            doubtful |= attempt.phase is retry.Phase.LOST
             match call.after(attempt.phase):
-                case NextStep.TAKE | NextStep.REFUSE:
+                case retry.NextStep.TAKE | retry.NextStep.REFUSE:
                     self.budget.succeed(spent)
                     return replace(_answer(attempt), doubtful=doubtful)
-                case NextStep.STOP:
+                case retry.NextStep.STOP:
                     self.budget.succeed(spent)
                     error = stopping(call, _answer(attempt), self.way, self.redaction)
                     raise marked(error, doubtful=doubtful)
-                case NextStep.RESOLVE | NextStep.LEAVE:
+                case retry.NextStep.RESOLVE | retry.NextStep.LEAVE:
                     raise OutcomeUnknown(f"{call}: {attempt.why}")
-                case NextStep.RETRY:
+                case retry.NextStep.RETRY:
                     spent += await self._waited(call, attempt, number, doubtful=doubtful)
                     number += 1
 
-    async def _waited(self, call: Call, attempt: Attempt, number: int, *, doubtful: bool) -> int:
+    async def _waited(
+        self, call: retry.Call, attempt: Attempt, number: int, *, doubtful: bool
+    ) -> int:
         """Pay for the next attempt and wait for it; return its cost.
 
         Raises Unavailable where no attempt is left.
         """
-        limited = attempt.phase is Phase.LIMITED
-        cost = LIMITED_RETRY_COST if limited else RETRY_COST
-        step = next_step(
+        limited = attempt.phase is retry.Phase.LIMITED
+        cost = retry.LIMITED_RETRY_COST if limited else retry.RETRY_COST
+        step = retry.next_step(
             number,
             limited=limited,
-            retry_after=retry_after_seconds(attempt.retry_after, self.patience.now()),
+            retry_after=retry.retry_after_seconds(attempt.retry_after, self.patience.now()),
             random=self.patience.random,
         )
-        if isinstance(step, RetryDelay):
+        if isinstance(step, retry.RetryDelay):
             step = self._affordable(step, cost)
-        if isinstance(step, GiveUp):
+        if isinstance(step, retry.GiveUp):
             raise marked(gave_up(call, attempt, step, self.way), doubtful=doubtful)
         until = self.waits.clock() + step.seconds
         status = attempt.reply.status if attempt.reply is not None else None
@@ -421,14 +414,14 @@ class Api:
         open_door = self._exchange
         return open_door.pace.closed() if limited and open_door is not None else nullcontext()
 
-    def _affordable(self, step: RetryDelay, cost: int) -> RetryDelay | GiveUp:
+    def _affordable(self, step: retry.RetryDelay, cost: int) -> retry.RetryDelay | retry.GiveUp:
         if not self.budget.wait(step.seconds, self.patience.clock()):
-            return GiveUp("this run has waited ten minutes for the service in all")
+            return retry.GiveUp("this run has waited ten minutes for the service in all")
         if not self.budget.take(cost):
-            return GiveUp("too many requests of this run failed to try this one again")
+            return retry.GiveUp("too many requests of this run failed to try this one again")
         return step
 
-    async def _attempt(self, call: Call) -> Attempt:
+    async def _attempt(self, call: retry.Call) -> Attempt:
         if self._exchange is None:
             raise RuntimeError("the Api is not open: use `async with`")
         self.sent += 1
@@ -440,7 +433,7 @@ class Api:
     @property
     def clock_difference(self) -> float | None:
         """Return by how many seconds the service's clock is ahead, None where it sent no time."""
-        return None if self._reported is None else seconds_between(*self._reported)
+        return None if self._reported is None else retry.seconds_between(*self._reported)
 
 
 def _answer(attempt: Attempt) -> Reply:

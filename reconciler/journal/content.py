@@ -17,25 +17,8 @@ from pydantic import Field, TypeAdapter
 
 from reconciler.document import Json
 from reconciler.errors import InvalidInput, JournalError
+from reconciler.journal import entries as journaled
 from reconciler.journal import line_fields as of
-from reconciler.journal.entries import (
-    DOCUMENTS,
-    FORMAT,
-    Backup,
-    Compacted,
-    Drifted,
-    Entry,
-    Forgotten,
-    Header,
-    Moved,
-    MovedIn,
-    OverrideEntry,
-    Renamed,
-    RunEntry,
-    Started,
-    Unfrozen,
-    WatchedEntry,
-)
 from reconciler.journal.line_fields import JournalLine, LazyJson, held, in_lines, pack
 from reconciler.journal.store import Ending, Store
 from reconciler.model import Ref, ServerInfo
@@ -43,9 +26,9 @@ from reconciler.runtime.advice import LOST_JOURNAL, on_journal
 
 
 @cache
-def _reader() -> Callable[[of.LineDocument], Entry]:
+def _reader() -> Callable[[of.LineDocument], journaled.Entry]:
     """Return the reader of entries, made on first use, as that takes ten milliseconds."""
-    adapter = TypeAdapter[Entry](Annotated[Entry, Field(discriminator="entry")])
+    adapter = TypeAdapter[journaled.Entry](Annotated[journaled.Entry, Field(discriminator="entry")])
     return adapter.validator.validate_python
 
 
@@ -78,20 +61,20 @@ def _json(value: Any) -> Any:
             return value
 
 
-def header_document(header: Header) -> of.LineDocument:
+def header_document(header: journaled.Header) -> of.LineDocument:
     """Return a header as JSON."""
-    return {"journal": FORMAT, **_document(header)}
+    return {"journal": journaled.FORMAT, **_document(header)}
 
 
-def parse_header(document: of.LineDocument) -> Header:
+def parse_header(document: of.LineDocument) -> journaled.Header:
     """Read the first line. Raises JournalError where it is no header."""
-    if document.get("journal") != FORMAT:
+    if document.get("journal") != journaled.FORMAT:
         raise JournalError("the first line is not the header of a journal of this version")
-    named = _fields(Header)
-    return Header(**{name: str(document.get(key, "")) for name, key, _ in named})
+    named = _fields(journaled.Header)
+    return journaled.Header(**{name: str(document.get(key, "")) for name, key, _ in named})
 
 
-def entry_document(entry: Entry) -> of.LineDocument:
+def entry_document(entry: journaled.Entry) -> of.LineDocument:
     """Return an entry as JSON."""
     return {"entry": entry.entry, **_document(entry)}
 
@@ -105,7 +88,9 @@ class LineSpan:
     end: int
 
 
-def parse_entry(document: of.LineDocument, number: int, span: LineSpan | None = None) -> Entry:
+def parse_entry(
+    document: of.LineDocument, number: int, span: LineSpan | None = None
+) -> journaled.Entry:
     """Read any other line.
 
     With the `span` of the line, its documents stay text until they are used. Raises JournalError,
@@ -122,10 +107,10 @@ def parse_entry(document: of.LineDocument, number: int, span: LineSpan | None = 
     return entry
 
 
-def _pack(entry: Entry, span: LineSpan) -> None:
+def _pack(entry: journaled.Entry, span: LineSpan) -> None:
     """Keep the document of an entry as text until it is used."""
-    owner: object = entry.last if isinstance(entry, Compacted) else entry
-    name = DOCUMENTS.get(type(owner), "")
+    owner: object = entry.last if isinstance(entry, journaled.Compacted) else entry
+    name = journaled.DOCUMENTS.get(type(owner), "")
     if name and held(owner, name) is not None:
         place = (name,) if owner is entry else ("last", name)
         pack(owner, name, LazyJson(span.text, span.start, span.end, place))
@@ -193,7 +178,7 @@ class UncheckedLines:
     size: int
     count: int
     end: str
-    header: Header
+    header: journaled.Header
 
 
 @dataclass(slots=True)
@@ -204,14 +189,14 @@ class Content:
     use.
     """
 
-    header: Header | None = None
-    later: list[Entry] = field(default_factory=list)
+    header: journaled.Header | None = None
+    later: list[journaled.Entry] = field(default_factory=list)
     later_sums: list[str] = field(default_factory=list)
     torn: bool = False
     before: UncheckedLines | None = None
 
     @property
-    def entries(self) -> list[Entry]:
+    def entries(self) -> list[journaled.Entry]:
         """All lines after the first."""
         self._open()
         return self.later
@@ -239,7 +224,7 @@ class Content:
         return len(self.later_sums) + (self.before.count if self.before is not None else 0)
 
     @property
-    def last(self) -> Entry | None:
+    def last(self) -> journaled.Entry | None:
         """The last line, None where there is none after the first."""
         before = self.before
         if not self.later and before is not None and before.count > 1:
@@ -247,7 +232,7 @@ class Content:
             return parse_entry(json.loads(before.text[start : before.size]), before.count)
         return self.later[-1] if self.later else None
 
-    def add(self, entries: Sequence[Entry], sums: Sequence[str]) -> None:
+    def add(self, entries: Sequence[journaled.Entry], sums: Sequence[str]) -> None:
         """Add lines that were written after the others."""
         self.later.extend(entries)
         self.later_sums.extend(sums)
@@ -276,7 +261,7 @@ class Content:
         if self.header is None or ending.header in ("", self.sums[0]):
             return False
         # Rewritten lines have other sums; the entries of runs are never left out.
-        runs = (entry.run for entry in self.entries if isinstance(entry, RunEntry))
+        runs = (entry.run for entry in self.entries if isinstance(entry, journaled.RunEntry))
         return not ending.run or ending.run in runs
 
 
@@ -320,28 +305,23 @@ def _may_begin_a_journal(torn: bytes) -> bool:
     return torn[: len(BEGINNING)] == BEGINNING[: len(torn)]
 
 
-_UNSENT = (
-    Started,
-    Backup,
-    RunEntry,
-    OverrideEntry,
-    Unfrozen,
-    Drifted,
-    WatchedEntry,
-    Renamed,
-    Forgotten,
-    Moved,
-    MovedIn,
+_Unsent: TypeAlias = (
+    journaled.Started
+    | journaled.Backup
+    | journaled.AboutRuns
+    | journaled.Looked
+    | journaled.Moved
+    | journaled.MovedIn
 )
 
 
-def rescued(entries: Sequence[Entry]) -> str:
+def rescued(entries: Sequence[journaled.Entry]) -> str:
     """Save what happened and could not be journaled; return where, as the end of a message.
 
     An entry that was never sent, or that only records what a person did, is not saved: the result
     is "" then. Secrets are sealed as always, and the file is private. Source: docs/journal.md.
     """
-    if all(isinstance(entry, _UNSENT) for entry in entries):
+    if all(isinstance(entry, _Unsent) for entry in entries):
         return ""
     documents = map(entry_document, entries)
     text = "".join(json.dumps(document, ensure_ascii=False) + "\n" for document in documents)
@@ -373,12 +353,14 @@ StoreOpener: TypeAlias = Callable[[str], Store]
 def check_place(content: Content, place: str, environment: str, look: StoreOpener | None) -> None:
     """Raise InvalidInput where a journal was moved away, or is a copy of an unfinished move."""
     match content.last:
-        case Moved(at=at, to=to):
+        case journaled.Moved(at=at, to=to):
             raise InvalidInput(
                 f"{place} was moved to {to} ({at}), and is not used any more: write "
                 f"`journal: {to}` for the environment `{environment}` in the project file"
             )
-        case MovedIn(origin=origin) as arrived if not has_left(content_at(origin, look), arrived):
+        case journaled.MovedIn(origin=origin) as arrived if not has_left(
+            content_at(origin, look), arrived
+        ):
             raise InvalidInput(
                 f"{place} is a copy of the journal at {origin}, and its move is not finished: "
                 f"with `journal: {origin}` in the project file, run `{on_journal('move')}` "
@@ -396,10 +378,10 @@ def content_at(origin: str, look: StoreOpener | None) -> Content:
     return read_content(look(origin).read(), origin)
 
 
-def has_left(content: Content, arrived: MovedIn) -> bool:
+def has_left(content: Content, arrived: journaled.MovedIn) -> bool:
     """Return whether a journal ended with the move that made a copy."""
     match content.last:
-        case Moved(run=run):
+        case journaled.Moved(run=run):
             return run == arrived.run
         case _:
             return False

@@ -6,29 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 from reconciler.document import ABSENT, Json, Missing, overlay
-from reconciler.journal.entries import (
-    AboutWrites,
-    Backup,
-    Compacted,
-    Drifted,
-    Entry,
-    Forgotten,
-    IdentifiedEntry,
-    ImportedEntry,
-    LastWrite,
-    Moved,
-    MovedIn,
-    OverrideEntry,
-    RefusedEntry,
-    Renamed,
-    RunEntry,
-    Settled,
-    Started,
-    Stored,
-    Unfrozen,
-    WatchedEntry,
-    WrittenEntry,
-)
+from reconciler.journal import entries as journaled
 from reconciler.journal.line_fields import KnownVersion, SeenDrift, TakenBack, fold, held
 from reconciler.model import Ref, RemoteId
 
@@ -50,9 +28,9 @@ class Memory:
     """
 
     remote_id: RemoteId | None = None
-    last: LastWrite | None = None
-    pending: Started | None = None
-    earlier: tuple[Started, ...] = ()
+    last: journaled.LastWrite | None = None
+    pending: journaled.Started | None = None
+    earlier: tuple[journaled.Started, ...] = ()
     attempts: int = 0
     exists: bool = False
     protected: bool = False
@@ -62,7 +40,7 @@ class Memory:
     taken_back: tuple[TakenBack, ...] = ()
 
     @property
-    def doubted(self) -> tuple[Started, ...]:
+    def doubted(self) -> tuple[journaled.Started, ...]:
         """All writes without an answer, the oldest first."""
         return self.earlier if self.pending is None else (*self.earlier, self.pending)
 
@@ -97,12 +75,12 @@ class Memory:
             fold(entry, "declared")
 
     @property
-    def acknowledged(self) -> LastWrite | None:
+    def acknowledged(self) -> journaled.LastWrite | None:
         """The last write, unless a later one is in doubt."""
         return self.last if self.pending is None else None
 
     @property
-    def unsettled_create(self) -> Started | None:
+    def unsettled_create(self) -> journaled.Started | None:
         """The create with an unknown outcome."""
         if self.pending is not None and self.pending.operation == "create":
             return self.pending
@@ -130,28 +108,20 @@ class History:
         """Return the memory of a resource; an empty memory where nothing is known."""
         return self.memories.get(ref) or Memory()
 
-    def add(self, entries: Iterable[Entry]) -> None:
+    def add(self, entries: Iterable[journaled.Entry]) -> None:
         """Add entries, in the order of the journal."""
         for entry in entries:
-            match entry:
-                case OverrideEntry() | Unfrozen() | RunEntry() | Moved() | MovedIn():
-                    pass
-                case Backup() | WatchedEntry():
-                    pass
-                case Drifted():
-                    self._take_drift(entry)
-                case Renamed(ref=ref, was=was):
-                    self._rename(was, ref)
-                case Forgotten(ref=ref):
-                    self._forget(ref)
-                case _:
-                    _take(self.memories.setdefault(entry.ref, Memory()), entry)
-
-    def _take_drift(self, entry: Drifted) -> None:
-        self.looked = entry.at
-        for ref in entry.over:
-            self.drifts.pop(ref, None)
-        self.drifts.update((drift.ref, drift) for drift in entry.found)
+            if isinstance(entry, journaled.AboutWrites):
+                _take(self.memories.setdefault(entry.ref, Memory()), entry)
+            elif isinstance(entry, journaled.Drifted):
+                self.looked = entry.at
+                for ref in entry.over:
+                    self.drifts.pop(ref, None)
+                self.drifts.update((drift.ref, drift) for drift in entry.found)
+            elif isinstance(entry, journaled.Renamed):
+                self._rename(entry.was, entry.ref)
+            elif isinstance(entry, journaled.Forgotten):
+                self._forget(entry.ref)
 
     def _rename(self, was: Ref, ref: Ref) -> None:
         """Move the memory of one name to another."""
@@ -175,7 +145,7 @@ class History:
         if memory is not None:
             self.memories[ref] = Memory(attempts=memory.attempts + 1)
 
-    def unsettled(self) -> dict[Ref, Started]:
+    def unsettled(self) -> dict[Ref, journaled.Started]:
         """Return the creates without an answer, by resource."""
         found = ((ref, memory.unsettled_create) for ref, memory in self.memories.items())
         return {ref: started for ref, started in found if started is not None}
@@ -192,31 +162,31 @@ def renamed_memory(memory: Memory, ref: Ref, attempts: int) -> Memory:
     )
 
 
-def _take(memory: Memory, entry: AboutWrites) -> None:
+def _take(memory: Memory, entry: journaled.AboutWrites) -> None:
     match entry:
-        case Started():
+        case journaled.Started():
             _take_started(memory, entry)
-        case IdentifiedEntry():
+        case journaled.IdentifiedEntry():
             _take_id(memory, entry)
-        case WrittenEntry():
+        case journaled.WrittenEntry():
             _take_written(memory, entry)
-        case Stored():
+        case journaled.Stored():
             _take_stored(memory, entry)
-        case ImportedEntry():
+        case journaled.ImportedEntry():
             _take_imported(memory, entry)
-        case RefusedEntry() | Settled():
+        case journaled.RefusedEntry() | journaled.Settled():
             _take_answer(memory, entry)
-        case Compacted():
+        case journaled.Compacted():
             _take_kept(memory, entry)
 
 
-def _take_started(memory: Memory, entry: Started) -> None:
+def _take_started(memory: Memory, entry: journaled.Started) -> None:
     memory.earlier, memory.pending = memory.doubted, entry
     if entry.remote_id is not None:
         memory.remote_id = entry.remote_id
 
 
-def _take_id(memory: Memory, entry: IdentifiedEntry) -> None:
+def _take_id(memory: Memory, entry: journaled.IdentifiedEntry) -> None:
     remote_id = entry.remote_id
     memory.remote_id, memory.exists, memory.instead_of = remote_id, True, entry.instead_of
     if memory.pending is not None:
@@ -229,16 +199,16 @@ def _take_id(memory: Memory, entry: IdentifiedEntry) -> None:
         )
 
 
-def _take_stored(memory: Memory, entry: Stored) -> None:
+def _take_stored(memory: Memory, entry: journaled.Stored) -> None:
     if memory.last is not None:
         memory.last = replace(
             memory.last, rewritten=entry.rewritten, declared=held(memory.last, "declared")
         )
 
 
-def _take_written(memory: Memory, entry: WrittenEntry) -> None:
+def _take_written(memory: Memory, entry: journaled.WrittenEntry) -> None:
     if memory.pending is not None:
-        memory.last = LastWrite(
+        memory.last = journaled.LastWrite(
             remote_id=entry.remote_id,
             at=entry.at,
             declared=held(memory.pending, "declared"),
@@ -255,7 +225,7 @@ def _take_written(memory: Memory, entry: WrittenEntry) -> None:
     memory.attempts += 1
 
 
-def _still_taken_back(memory: Memory, written: Started) -> Iterator[TakenBack]:
+def _still_taken_back(memory: Memory, written: journaled.Started) -> Iterator[TakenBack]:
     """Yield the fields that rollbacks put back and that stay so once a write is acknowledged."""
     over = {*written.brings_back}
     over.update(field.path for taken in written.takes_back for field in taken.fields)
@@ -266,25 +236,25 @@ def _still_taken_back(memory: Memory, written: Started) -> Iterator[TakenBack]:
     yield from written.takes_back
 
 
-def _take_version(memory: Memory, entry: WrittenEntry) -> None:
+def _take_version(memory: Memory, entry: journaled.WrittenEntry) -> None:
     version = entry.told.version
     if version and version not in [version.version for version in memory.versions]:
         known = (*memory.versions, KnownVersion(version=version, at=entry.at))
         memory.versions = known[-MOST_VERSIONS:]
 
 
-def once_written(memory: Memory, entry: WrittenEntry) -> Memory:
+def once_written(memory: Memory, entry: journaled.WrittenEntry) -> Memory:
     """Return the memory of a resource after an entry; the given memory stays as it is."""
     later = replace(memory)
     _take_written(later, entry)
     return later
 
 
-def _take_imported(memory: Memory, entry: ImportedEntry) -> None:
+def _take_imported(memory: Memory, entry: journaled.ImportedEntry) -> None:
     """Add an import. One from live settles writes in doubt, one from an export does not."""
     memory.remote_id, memory.exists = entry.remote_id, True
     memory.instead_of, memory.formerly, memory.taken_back = None, None, ()
-    memory.last = LastWrite(
+    memory.last = journaled.LastWrite(
         remote_id=entry.remote_id,
         at=entry.at,
         declared=held(entry, "declared"),
@@ -298,9 +268,9 @@ def _take_imported(memory: Memory, entry: ImportedEntry) -> None:
         memory.pending, memory.earlier = None, ()
 
 
-def _take_answer(memory: Memory, entry: RefusedEntry | Settled) -> None:
+def _take_answer(memory: Memory, entry: journaled.RefusedEntry | journaled.Settled) -> None:
     memory.attempts += 1
-    if isinstance(entry, RefusedEntry):
+    if isinstance(entry, journaled.RefusedEntry):
         # This write changed nothing, so the write before it is still in doubt.
         memory.pending = memory.earlier[-1] if memory.earlier else None
         memory.earlier = memory.earlier[:-1]
@@ -312,7 +282,7 @@ def _take_answer(memory: Memory, entry: RefusedEntry | Settled) -> None:
             memory.last, memory.protected, memory.taken_back = None, False, ()
 
 
-def _take_kept(memory: Memory, entry: Compacted) -> None:
+def _take_kept(memory: Memory, entry: journaled.Compacted) -> None:
     """Add the entry of a compacted journal; the writes in doubt are in lines before it."""
     memory.remote_id, memory.exists = entry.remote_id, entry.exists
     memory.attempts, memory.protected = entry.attempts, entry.protect

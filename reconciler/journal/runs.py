@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from reconciler.journal.entries import (
+    AboutRuns,
     AboutWrites,
     Backup,
     Compacted,
@@ -17,6 +18,7 @@ from reconciler.journal.entries import (
     Forgotten,
     IdentifiedEntry,
     ImportedEntry,
+    Looked,
     Moved,
     MovedIn,
     OverrideEntry,
@@ -103,7 +105,7 @@ def runs_of(entries: Sequence[Entry]) -> list[RunSummary]:
                 begins=at,
             )
             runs.append(run)
-        elif isinstance(entry, Moved | MovedIn | Backup | Drifted | WatchedEntry):
+        elif isinstance(entry, Backup | Looked | Moved | MovedIn):
             continue
         elif isinstance(entry, OverrideEntry | Unfrozen) or at > folded:
             own = _run_of(entry)
@@ -115,10 +117,10 @@ def runs_of(entries: Sequence[Entry]) -> list[RunSummary]:
     return runs
 
 
-def _run_of(entry: Entry) -> str | None:
+def _run_of(entry: AboutWrites | AboutRuns) -> str | None:
     """Return the run that an entry names; None where it belongs to the run before it."""
     match entry:
-        case OverrideEntry() | Unfrozen() | Settled() | Compacted() | Forgotten() | Drifted():
+        case OverrideEntry() | Unfrozen() | Settled() | Compacted() | Forgotten():
             return None
         case Renamed(run=""):
             return None
@@ -126,15 +128,13 @@ def _run_of(entry: Entry) -> str | None:
             return entry.run
 
 
-def _take(run: RunSummary, entry: Entry) -> None:
+def _take(run: RunSummary, entry: AboutWrites | AboutRuns) -> None:
     match entry:
         case OverrideEntry():
             run.overrides.append(entry)
         case Unfrozen():
             run.unfrozen.append(entry)
-        case Stored() | Compacted() | RunEntry() | Moved() | MovedIn() | Backup():
-            pass
-        case Drifted() | WatchedEntry():
+        case Stored() | Compacted() | RunEntry():
             pass
         case WrittenEntry(adopted=True) | ImportedEntry(adopted=True):
             run.outcomes[entry.ref] = "adopted"
@@ -166,21 +166,24 @@ def _reported(entries: Sequence[Entry]) -> Iterator[str]:
         match entry:
             case RunEntry():
                 yield f"{entry.command} by {entry.actor}".strip()
-            case OverrideEntry() | Unfrozen():
-                yield _LIFTED[type(entry)]
+            case OverrideEntry() | Unfrozen() | Drifted() | WatchedEntry():
+                yield _DID[type(entry)]
             case Moved():
                 yield f"moved to {entry.to}"
             case MovedIn():
                 yield f"arrived from {entry.origin}"
-            case Drifted() | WatchedEntry():
-                yield f"looked for {'drift' if isinstance(entry, Drifted) else 'noise'}"
             case Renamed():
                 yield f"renamed {entry.was} to {entry.ref}"
             case _:
                 pass
 
 
-_LIFTED: dict[type[Entry], str] = {OverrideEntry: "guard overridden", Unfrozen: "freeze broken"}
+_DID: dict[type[Entry], str] = {
+    OverrideEntry: "guard overridden",
+    Unfrozen: "freeze broken",
+    Drifted: "looked for drift",
+    WatchedEntry: "looked for noise",
+}
 
 
 def _listed(entries: Sequence[Entry]) -> Iterator[str]:

@@ -11,20 +11,7 @@ from typing import TypeAlias, TypeVar
 
 from reconciler.document import Json
 from reconciler.errors import UsageError
-from reconciler.journal.entries import (
-    Backup,
-    Compacted,
-    Entry,
-    Forgotten,
-    ImportedEntry,
-    LastWrite,
-    RefusedEntry,
-    Renamed,
-    Settled,
-    Started,
-    WatchedEntry,
-    WrittenEntry,
-)
+from reconciler.journal import entries as journaled
 from reconciler.journal.history import History
 from reconciler.journal.journal import Journal
 from reconciler.journal.runs import RunSummary, last_backups, runs_of
@@ -66,7 +53,7 @@ Writes: TypeAlias = dict[Ref, list[Write]]
 """The writes of each resource by its current name, the oldest first."""
 
 
-def writes_of(entries: Sequence[Entry]) -> Writes:
+def writes_of(entries: Sequence[journaled.Entry]) -> Writes:
     """Return all known writes.
 
     Of a compacted journal only the last write of each resource is known. Writes of a forgotten
@@ -77,25 +64,25 @@ def writes_of(entries: Sequence[Entry]) -> Writes:
     return {ref: several for ref, several in found.items() if several}
 
 
-def declared_in(entries: Sequence[Entry]) -> Writes:
+def declared_in(entries: Sequence[journaled.Entry]) -> Writes:
     """Return all known writes, and between them the imports and adoptions."""
     found: Writes = {}
     sent: dict[Ref, dict[str, Json]] = {}
     for entry in entries:
         match entry:
-            case Started(ref=ref):
+            case journaled.Started(ref=ref):
                 sent[ref] = entry.declared
-            case WrittenEntry(ref=ref):
+            case journaled.WrittenEntry(ref=ref):
                 _add(found.setdefault(ref, []), _write(entry, sent.pop(ref, None)))
-            case Compacted(ref=ref):
+            case journaled.Compacted(ref=ref):
                 found[ref] = _kept(entry)
-            case Renamed(ref=ref, was=was) if was != ref:
+            case journaled.Renamed(ref=ref, was=was) if was != ref:
                 _move(found, was, ref)
                 _move(sent, was, ref)
-            case Forgotten(ref=ref) | Settled(ref=ref, remote_id=None):
+            case journaled.Forgotten(ref=ref) | journaled.Settled(ref=ref, remote_id=None):
                 found.pop(ref, None)
                 sent.pop(ref, None)
-            case ImportedEntry(ref=ref):
+            case journaled.ImportedEntry(ref=ref):
                 sent.pop(ref, None)
                 found.setdefault(ref, []).append(_seen(entry.at, entry.declared))
             case _:
@@ -103,7 +90,7 @@ def declared_in(entries: Sequence[Entry]) -> Writes:
     return found
 
 
-def _write(entry: WrittenEntry, declared: dict[str, Json] | None) -> Write:
+def _write(entry: journaled.WrittenEntry, declared: dict[str, Json] | None) -> Write:
     changed = not (entry.adopted or entry.unchanged)
     return Write(
         at=entry.at,
@@ -122,7 +109,7 @@ def _add(known: list[Write], write: Write) -> None:
     known.append(write)
 
 
-def _kept(entry: Compacted) -> list[Write]:
+def _kept(entry: journaled.Compacted) -> list[Write]:
     last = entry.last
     if last is None:
         return []
@@ -141,16 +128,16 @@ def _move(places: dict[Ref, _Known], was: Ref, ref: Ref) -> None:
         places[ref] = places.pop(was)
 
 
-def verdicts_of(entries: Sequence[Entry]) -> dict[tuple[str, Ref], list[NoiseFinding]]:
+def verdicts_of(entries: Sequence[journaled.Entry]) -> dict[tuple[str, Ref], list[NoiseFinding]]:
     """Return what was found about the noise of each alert since a run, by its current name."""
     found: dict[tuple[str, Ref], list[NoiseFinding]] = {}
     for entry in entries:
         match entry:
-            case WatchedEntry():
+            case journaled.WatchedEntry():
                 for alert in entry.found:
                     finding = NoiseFinding(until=entry.until, verdict=alert.verdict)
                     found.setdefault((entry.run, alert.ref), []).append(finding)
-            case Renamed(ref=ref, was=was) if was != ref:
+            case journaled.Renamed(ref=ref, was=was) if was != ref:
                 found = {
                     (run, ref if of == was else of): findings
                     for (run, of), findings in found.items()
@@ -180,13 +167,13 @@ class Before:
     """
 
     ref: Ref
-    last: LastWrite | None = None
+    last: journaled.LastWrite | None = None
     line: int = 1
     created: bool = False
     adopted: bool = False
     later: tuple[str, ...] = ()
     compacted: bool = False
-    backup: Backup | None = None
+    backup: journaled.Backup | None = None
 
 
 @dataclass(slots=True)
@@ -200,7 +187,7 @@ class _Trace:
     later: list[str] = field(default_factory=list)
 
 
-def runs_named(entries: Sequence[Entry], name: str) -> list[RunSummary]:
+def runs_named(entries: Sequence[journaled.Entry], name: str) -> list[RunSummary]:
     """Return the runs with an id that begins with a text; for `last` the last run that wrote."""
     runs = runs_of(entries)
     if name == LAST:
@@ -229,7 +216,7 @@ def is_apply(run: RunSummary) -> bool:
     return run.command in ("", "apply")
 
 
-def commit_before(entries: Sequence[Entry], run: RunSummary) -> str:
+def commit_before(entries: Sequence[journaled.Entry], run: RunSummary) -> str:
     """Return the commit of the last apply before a run; "" where none is known."""
     earlier = [
         apply for apply in runs_of(entries[: run.begins]) if is_apply(apply) and apply.commit
@@ -237,12 +224,12 @@ def commit_before(entries: Sequence[Entry], run: RunSummary) -> str:
     return earlier[-1].commit if earlier else ""
 
 
-def is_compacted(entries: Sequence[Entry], run: RunSummary) -> bool:
+def is_compacted(entries: Sequence[journaled.Entry], run: RunSummary) -> bool:
     """Return whether compacting has dropped what a run did, and everything before it."""
-    return any(isinstance(entry, Compacted) for entry in entries[run.begins :])
+    return any(isinstance(entry, journaled.Compacted) for entry in entries[run.begins :])
 
 
-def before_run(entries: Sequence[Entry], run: RunSummary) -> list[Before]:
+def before_run(entries: Sequence[journaled.Entry], run: RunSummary) -> list[Before]:
     """Return the state before a run of each resource that it wrote.
 
     Refused writes are left out, as they changed nothing. So are resources that were forgotten
@@ -274,7 +261,7 @@ def before_run(entries: Sequence[Entry], run: RunSummary) -> list[Before]:
     return found
 
 
-def ids_since(entries: Sequence[Entry], run: RunSummary) -> dict[RemoteId, RemoteId]:
+def ids_since(entries: Sequence[journaled.Entry], run: RunSummary) -> dict[RemoteId, RemoteId]:
     """Map former ids to present ids of the resources that were created again since a run began."""
     then, now = History(), History()
     then.add(entries[: run.begins])
@@ -288,51 +275,57 @@ def ids_since(entries: Sequence[Entry], run: RunSummary) -> dict[RemoteId, Remot
     return found
 
 
-def _traces(entries: Sequence[Entry], run: RunSummary) -> dict[Ref, _Trace]:
+def _traces(entries: Sequence[journaled.Entry], run: RunSummary) -> dict[Ref, _Trace]:
     """Follow all names from the beginning of a run to the end of the journal."""
     names: dict[Ref, _Trace] = {}
     for at, entry in enumerate(entries[run.begins :], run.begins):
         match entry:
-            case Renamed(ref=ref, was=was):
+            case journaled.Renamed(ref=ref, was=was):
                 names[ref] = names.setdefault(was, _Trace(was))
                 # What has this name from here on is another resource.
                 names[was] = _Trace(None)
-            case Forgotten(ref=ref) | Settled(ref=ref, remote_id=None):
+            case journaled.Forgotten(ref=ref) | journaled.Settled(ref=ref, remote_id=None):
                 names[ref] = _Trace(None)
-            case Started(ref=ref) | WrittenEntry(ref=ref) | RefusedEntry(ref=ref):
+            case (
+                journaled.Started(ref=ref)
+                | journaled.WrittenEntry(ref=ref)
+                | journaled.RefusedEntry(ref=ref)
+            ):
                 trace = names.setdefault(ref, _Trace(ref))
                 if at < run.ends:
                     _take(trace, entry)
-                elif isinstance(entry, Started):
+                elif isinstance(entry, journaled.Started):
                     trace.later.append(entry.run)
             case _:
                 pass
     return names
 
 
-def _take(trace: _Trace, entry: Started | WrittenEntry | RefusedEntry) -> None:
+def _take(
+    trace: _Trace, entry: journaled.Started | journaled.WrittenEntry | journaled.RefusedEntry
+) -> None:
     match entry:
-        case Started(operation=operation):
+        case journaled.Started(operation=operation):
             trace.written, trace.created = True, operation == "create"
-        case WrittenEntry(adopted=adopted):
+        case journaled.WrittenEntry(adopted=adopted):
             trace.adopted = adopted
-        case RefusedEntry():
+        case journaled.RefusedEntry():
             trace.written = False
 
 
-def _lines_of_writes(entries: Sequence[Entry]) -> dict[Ref, int]:
+def _lines_of_writes(entries: Sequence[journaled.Entry]) -> dict[Ref, int]:
     """Map each resource to the line that has the declaration of its last acknowledged write."""
     sent: dict[Ref, int] = {}
     found: dict[Ref, int] = {}
     for line, entry in enumerate(entries, 1 + _HEADER_LINES):
         match entry:
-            case Started(ref=ref):
+            case journaled.Started(ref=ref):
                 sent[ref] = line
-            case WrittenEntry(ref=ref) if ref in sent:
+            case journaled.WrittenEntry(ref=ref) if ref in sent:
                 found[ref] = sent[ref]
-            case Compacted(ref=ref):
+            case journaled.Compacted(ref=ref):
                 found[ref] = line
-            case Renamed(ref=ref, was=was):
+            case journaled.Renamed(ref=ref, was=was):
                 for places in (sent, found):
                     if was in places:
                         places[ref] = places.pop(was)

@@ -6,23 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from reconciler.features.history.change_stats import UNKNOWN, Counts, Stats, duration, stats_lines
+from reconciler.report.html import page as html
 from reconciler.report.html.cards import notes
-from reconciler.report.html.page import (
-    NOTHING,
-    Markup,
-    ReportOccasion,
-    element,
-    figure,
-    group,
-    joined,
-    of_class,
-    page,
-    page_head,
-    picture,
-    shape,
-    skip_link,
-    words,
-)
 from reconciler.report.words import plural
 
 WIDTH: Final = 440
@@ -36,32 +21,32 @@ _COLUMNS = ("changes", "reverted", "hot-fixed", "noisier", "median repair", "p90
 
 
 def stats_html(
-    stats: Stats, environment: str, target: str, made: ReportOccasion | None = None
+    stats: Stats, environment: str, target: str, made: html.ReportOccasion | None = None
 ) -> str:
     """Return the page, ending in a line break."""
     title = f"What became of changes: {environment}"
     named = {name or UNKNOWN: team for name, team in stats.teams.items()}
-    return page(
+    return html.page(
         title,
-        skip_link("weeks", "To the weeks"),
-        page_head(
+        html.skip_link("weeks", "To the weeks"),
+        html.page_head(
             title,
             target,
             made,
             _counts(stats),
             notes(tuple(stats_lines(stats))),
         ),
-        element(
+        html.element(
             "main",
             None,
-            element("div", {"id": "weeks", "tabindex": "-1"}, _bars(stats.weeks)),
+            html.element("div", {"id": "weeks", "tabindex": "-1"}, _bars(stats.weeks)),
             _table("By team", "team", named),
             _table("By week", "week of", stats.weeks),
         ),
-        element(
+        html.element(
             "footer",
             None,
-            of_class(
+            html.of_class(
                 "p",
                 "legend",
                 "reverted: what was declared before was declared again within a day; hot-fixed: "
@@ -71,7 +56,7 @@ def stats_html(
     )
 
 
-def _counts(stats: Stats) -> Markup:
+def _counts(stats: Stats) -> html.Markup:
     whole = stats.whole
     shown = (
         (stats.applies, "applied"),
@@ -82,73 +67,77 @@ def _counts(stats: Stats) -> Markup:
         (whole.noisier, "noisier"),
     )
     items = (
-        element("li", None, of_class("span", "number", f"{count:,}"), f" {word}")
+        html.element("li", None, html.of_class("span", "number", f"{count:,}"), f" {word}")
         for count, word in shown
     )
-    return of_class("ul", "counts", *items)
+    return html.of_class("ul", "counts", *items)
 
 
-def _bars(weeks: Mapping[str, Counts]) -> Markup:
+def _bars(weeks: Mapping[str, Counts]) -> html.Markup:
     """Return a bar for each week, with the troubled part at its foot in a pattern of its own."""
     drawn = dict(list(weeks.items())[-MOST_WEEKS:])
     most = max((counts.changes for counts in drawn.values()), default=0)
     if not most:
-        return NOTHING
+        return html.NOTHING
     step = WIDTH / len(drawn)
     every = -(-len(drawn) // LABELS)
-    shapes: list[Markup] = [words(f"{most:,}", "s quiet", 0, HEAD - 5)]
+    shapes: list[html.Markup] = [html.words(f"{most:,}", "s quiet", 0, HEAD - 5)]
     for number, (week, counts) in enumerate(drawn.items()):
         shapes.append(_bar(week, counts, number * step, step, HEIGHT / most))
         if number % every == 0:
-            shapes.append(words(week[5:], "s quiet", number * step, HEAD + HEIGHT + FOOT - 5))
+            shapes.append(html.words(week[5:], "s quiet", number * step, HEAD + HEIGHT + FOOT - 5))
     floor = HEAD + HEIGHT
-    shapes.append(shape("line", "floor", x1=0, y1=floor, x2=WIDTH, y2=floor))
+    shapes.append(html.shape("line", "floor", x1=0, y1=floor, x2=WIDTH, y2=floor))
     label = f"Changes by week, up to {most:,}, and those that did not stay"
-    drawing = picture(label, WIDTH, HEAD + HEIGHT + FOOT, *shapes)
+    drawing = html.picture(label, WIDTH, HEAD + HEIGHT + FOOT, *shapes)
     more = len(weeks) - len(drawn)
-    left_out = of_class("p", "quiet", f"{plural(more, 'earlier week')} not drawn") if more else ""
-    side = of_class("div", "side", drawing, left_out or NOTHING)
-    return figure("Changes by week", side, _legend())
+    left_out = (
+        html.of_class("p", "quiet", f"{plural(more, 'earlier week')} not drawn") if more else ""
+    )
+    side = html.of_class("div", "side", drawing, left_out or html.NOTHING)
+    return html.figure("Changes by week", side, _legend())
 
 
-def _bar(week: str, counts: Counts, left: float, step: float, scale: float) -> Markup:
+def _bar(week: str, counts: Counts, left: float, step: float, scale: float) -> html.Markup:
     width = min(step * 0.8, WIDEST_BAR)
     height, bad = counts.changes * scale, counts.troubled * scale
     floor = HEAD + HEIGHT
     title = f"week of {week}: {plural(counts.changes, 'change')}, {counts.troubled:,} did not stay"
-    parts = [shape("rect", "bar", x=left, y=floor - height, width=width, height=height)]
+    parts = [html.shape("rect", "bar", x=left, y=floor - height, width=width, height=height)]
     if bad:
-        parts.append(shape("rect", "bar bad", x=left, y=floor - bad, width=width, height=bad))
-    return group(title, *parts)
+        parts.append(html.shape("rect", "bar bad", x=left, y=floor - bad, width=width, height=bad))
+    return html.group(title, *parts)
 
 
-def _legend() -> Markup:
-    return of_class(
+def _legend() -> html.Markup:
+    return html.of_class(
         "p",
         "legend",
-        of_class("span", "key-week", "changes that stayed"),
+        html.of_class("span", "key-week", "changes that stayed"),
         " ",
-        of_class("span", "key-bad", "reverted, hot-fixed or noisier within a day (framed)"),
+        html.of_class("span", "key-bad", "reverted, hot-fixed or noisier within a day (framed)"),
     )
 
 
-def _table(title: str, first: str, rows: Mapping[str, Counts]) -> Markup:
+def _table(title: str, first: str, rows: Mapping[str, Counts]) -> html.Markup:
     if not rows:
-        return NOTHING
-    heads = (element("th", {"scope": "col"}, name) for name in (first, *_COLUMNS))
-    body = (element("tr", None, *_cells(name, row)) for name, row in rows.items())
-    table = element(
+        return html.NOTHING
+    heads = (html.element("th", {"scope": "col"}, name) for name in (first, *_COLUMNS))
+    body = (html.element("tr", None, *_cells(name, row)) for name, row in rows.items())
+    table = html.element(
         "table",
         {"class": "figures"},
-        element("thead", None, element("tr", None, *heads)),
-        element("tbody", None, joined(body)),
+        html.element("thead", None, html.element("tr", None, *heads)),
+        html.element("tbody", None, html.joined(body)),
     )
-    return element("section", None, element("h2", None, title), of_class("div", "scroll", table))
+    return html.element(
+        "section", None, html.element("h2", None, title), html.of_class("div", "scroll", table)
+    )
 
 
-def _cells(name: str, counts: Counts) -> Iterator[Markup]:
-    yield element("th", {"scope": "row"}, name)
+def _cells(name: str, counts: Counts) -> Iterator[html.Markup]:
+    yield html.element("th", {"scope": "row"}, name)
     for count in (counts.changes, counts.reverted, counts.hot_fixed, counts.noisier):
-        yield element("td", None, f"{count:,}")
+        yield html.element("td", None, f"{count:,}")
     for seconds in (counts.median, counts.p90):
-        yield element("td", None, duration(seconds))
+        yield html.element("td", None, duration(seconds))

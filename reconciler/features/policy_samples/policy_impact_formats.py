@@ -20,16 +20,7 @@ from reconciler.features.policy_samples.policy_impact import (
     SampleAnswer,
 )
 from reconciler.model.quoting import plain, quoted, quoted_pair
-from reconciler.report.html.page import (
-    NOTHING,
-    Markup,
-    element,
-    joined,
-    number,
-    of_class,
-    shape,
-    spans,
-)
+from reconciler.report.html import page as html
 from reconciler.report.markdown import code, sentence
 from reconciler.report.safe import columns
 from reconciler.report.sections import SectionFormats
@@ -348,24 +339,24 @@ ROOM, THICKEST, THINNEST = 100, 18, 2
 """Of the picture of a flow: its width, and the largest and smallest thickness of its line."""
 
 
-def policy_impact_section(impact: PolicyImpact) -> Markup:
+def policy_impact_section(impact: PolicyImpact) -> html.Markup:
     """Return the section of a page."""
-    heading = element("h2", {"id": "samples"}, f"{TITLE}: {counted(impact)}")
+    heading = html.element("h2", {"id": "samples"}, f"{TITLE}: {counted(impact)}")
     doubt = "quiet" if impact.agreement == 1 else "doubt"
     agreement = describe_agreement(impact)
-    notes = [element("li", None, spans(remark)) for remark in remarks(impact)]
-    return element(
+    notes = [html.element("li", None, html.spans(remark)) for remark in remarks(impact)]
+    return html.element(
         "section",
         {"class": "sampled", "aria-labelledby": "samples"},
         heading,
-        of_class("p", doubt, f"{agreement[0].upper()}{agreement[1:]}."),
+        html.of_class("p", doubt, f"{agreement[0].upper()}{agreement[1:]}."),
         _flows(impact),
         _rows(impact),
-        of_class("ul", "notes", *notes) if notes else NOTHING,
+        html.of_class("ul", "notes", *notes) if notes else html.NOTHING,
     )
 
 
-def _flows(impact: PolicyImpact) -> Markup:
+def _flows(impact: PolicyImpact) -> html.Markup:
     """Return a line for each pair of policies; the more samples take it, the thicker it is."""
     flows = Counter((answer.before, answer.after) for answer in impact.answers)
     failing = Counter((failure.before, failure.after) for failure in impact.failures)
@@ -374,76 +365,80 @@ def _flows(impact: PolicyImpact) -> Markup:
     most = max(flows.values(), default=1)
     items = [_flow(flow, flows[flow], failing[flow], most) for flow in ordered[:MOST_FLOWS]]
     if len(ordered) > MOST_FLOWS:
-        items.append(of_class("li", "quiet", f"and {len(ordered) - MOST_FLOWS:,} more ways"))
+        items.append(html.of_class("li", "quiet", f"and {len(ordered) - MOST_FLOWS:,} more ways"))
     before, after = map(str.capitalize, impact.sides)
-    head = of_class(
-        "li", "flow head", *(element("span", None, title) for title in (before, "", after))
+    head = html.of_class(
+        "li", "flow head", *(html.element("span", None, title) for title in (before, "", after))
     )
-    return of_class("ol", "flows", head, *items) if items else NOTHING
+    return html.of_class("ol", "flows", head, *items) if items else html.NOTHING
 
 
-def _flow(flow: tuple[Met | None, Met | None], count: int, failing: int, most: int) -> Markup:
+def _flow(flow: tuple[Met | None, Met | None], count: int, failing: int, most: int) -> html.Markup:
     before, after = flow
     turns = None not in flow and before != after
     classes = "flow" + (" turns" if turns else "") + (" fails" if failing else "")
     many = plural(count, "sample") + (f", {failing:,} not as expected" if failing else "")
-    return of_class("li", classes, _policy(before), _line(count / most, many), _policy(after))
+    return html.of_class("li", classes, _policy(before), _line(count / most, many), _policy(after))
 
 
-def _policy(met: Met | None) -> Markup:
+def _policy(met: Met | None) -> html.Markup:
     name = describe_met(Met(met.policy) if met is not None else None)
     priority = met.priority_word if met is not None else ""
-    priority_span = of_class("span", "says", priority) if priority else NOTHING
+    priority_span = html.of_class("span", "says", priority) if priority else html.NOTHING
     classes = "policy" if met is not None and met.policy else "policy none"
-    return of_class("span", classes, of_class("span", "name", name), priority_span)
+    return html.of_class("span", classes, html.of_class("span", "name", name), priority_span)
 
 
-def _line(share: float, count: str) -> Markup:
+def _line(share: float, count: str) -> html.Markup:
     thick = THINNEST + (THICKEST - THINNEST) * share
     middle = THICKEST / 2
-    bar = shape("rect", "band", x=0, y=middle - thick / 2, width=ROOM, height=thick)
+    bar = html.shape("rect", "band", x=0, y=middle - thick / 2, width=ROOM, height=thick)
     attributes = {
-        "viewBox": f"0 0 {number(ROOM)} {number(THICKEST)}",
+        "viewBox": f"0 0 {html.number(ROOM)} {html.number(THICKEST)}",
         "preserveAspectRatio": "none",
         "aria-hidden": "true",
     }
-    return of_class("span", "way", element("svg", attributes, bar), of_class("span", "many", count))
+    return html.of_class(
+        "span", "way", html.element("svg", attributes, bar), html.of_class("span", "many", count)
+    )
 
 
-def _rows(impact: PolicyImpact) -> Markup:
+def _rows(impact: PolicyImpact) -> html.Markup:
     rows = reported_rows(impact)
     if not rows:
-        return NOTHING
+        return html.NOTHING
     heads = ("Log", *map(str.capitalize, impact.sides))
-    head = element(
-        "thead", None, element("tr", None, *(element("th", None, head) for head in heads))
+    head = html.element(
+        "thead", None, html.element("tr", None, *(html.element("th", None, head) for head in heads))
     )
-    body = element("tbody", None, *map(_row, rows[:MOST_DRAWN_ROWS]))
-    parts = [of_class("table", "fields", head, body)]
+    body = html.element("tbody", None, *map(_row, rows[:MOST_DRAWN_ROWS]))
+    parts = [html.of_class("table", "fields", head, body)]
     if len(rows) > MOST_DRAWN_ROWS:
-        parts.append(of_class("p", "quiet", f"and {len(rows) - MOST_DRAWN_ROWS:,} more"))
-    return joined(parts)
+        parts.append(html.of_class("p", "quiet", f"and {len(rows) - MOST_DRAWN_ROWS:,} more"))
+    return html.joined(parts)
 
 
-def _row(answer: SampleAnswer) -> Markup:
+def _row(answer: SampleAnswer) -> html.Markup:
     before, after = (
-        element("code", None, describe_met(met)) for met in (answer.before, answer.after)
+        html.element("code", None, describe_met(met)) for met in (answer.before, answer.after)
     )
-    return element(
+    return html.element(
         "tr",
         None,
-        element("th", None, joined(_log(answer))),
-        of_class("td", "before" if answer.turns else "kept", before),
-        of_class("td", "after" if answer.turns else "kept", after),
+        html.element("th", None, html.joined(_log(answer))),
+        html.of_class("td", "before" if answer.turns else "kept", before),
+        html.of_class("td", "after" if answer.turns else "kept", after),
     )
 
 
-def _log(answer: SampleAnswer) -> Iterator[Markup]:
+def _log(answer: SampleAnswer) -> Iterator[html.Markup]:
     sample = answer.sample
-    yield element("code", None, f"{sample.application} / {sample.subsystem}")
-    yield joined((" ", sample.severity_word))
+    yield html.element("code", None, f"{sample.application} / {sample.subsystem}")
+    yield html.joined((" ", sample.severity_word))
     if expected := expectation(answer):
-        yield of_class("span", "chip danger" if answer.fails else "chip", f"expects {expected}")
+        yield html.of_class(
+            "span", "chip danger" if answer.fails else "chip", f"expects {expected}"
+        )
 
 
 FORMATS: Final[SectionFormats[PolicyImpact]] = SectionFormats(

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
+from reconciler import model
 from reconciler.document import Json, Missing, Shape, by_identity
 from reconciler.errors import UsageError
 from reconciler.journal.history import History, Memory
@@ -28,28 +29,6 @@ from reconciler.journal.writes import (
 )
 from reconciler.kinds import BY_NAME, KINDS
 from reconciler.kinds.judge_spec import unacceptable
-from reconciler.model import (
-    Action,
-    Change,
-    Evidence,
-    FailsChecks,
-    MadeAnew,
-    MadeByRun,
-    Manifest,
-    NothingBefore,
-    NotSeenThen,
-    Plan,
-    PutBack,
-    Reason,
-    Ref,
-    RemoteId,
-    RollsBack,
-    SecretsLost,
-    Seen,
-    Source,
-    UndoesRollback,
-    Unknown,
-)
 from reconciler.model.quoting import listed
 from reconciler.operations.open_session import Session, files_naming
 from reconciler.operations.secret_sources import secrets_of
@@ -70,14 +49,14 @@ class Restoring:
     put back, and `beside` the other known resources.
     """
 
-    remark: RollsBack
-    said: Mapping[Ref, PutBack] = field(default_factory=dict)
-    owned: Mapping[Ref, dict[str, Json]] = field(default_factory=dict)
-    blocked: tuple[Change, ...] = ()
-    beside: tuple[Ref, ...] = ()
+    remark: model.RollsBack
+    said: Mapping[model.Ref, model.PutBack] = field(default_factory=dict)
+    owned: Mapping[model.Ref, dict[str, Json]] = field(default_factory=dict)
+    blocked: tuple[model.Change, ...] = ()
+    beside: tuple[model.Ref, ...] = ()
 
 
-def with_restored(made: Plan, place: PlanTarget, restoring: Restoring) -> Plan:
+def with_restored(made: model.Plan, place: PlanTarget, restoring: Restoring) -> model.Plan:
     """Return the plan of the whole rollback, from the plan of the resources that are put back."""
     order = {name: index for index, name in enumerate(BY_NAME)}
     changes = [*(_said(change, restoring) for change in made.declared), *restoring.blocked]
@@ -92,25 +71,31 @@ def with_restored(made: Plan, place: PlanTarget, restoring: Restoring) -> Plan:
     )
 
 
-def _said(change: Change, restoring: Restoring) -> Change:
+def _said(change: model.Change, restoring: Restoring) -> model.Change:
     """Add the state to which a resource is put back, and its members that are created again."""
     owned, put_back = restoring.owned.get(change.ref, change.declared), restoring.said[change.ref]
     # A rollback of a rollback brings back what that removed, and says so itself.
-    found = tuple(reason for reason in change.reasons if not isinstance(reason, UndoesRollback))
+    found = tuple(
+        reason for reason in change.reasons if not isinstance(reason, model.UndoesRollback)
+    )
     # The first reason of a blocked change is why it is blocked.
-    reasons: tuple[Reason, ...] = (
-        (*found, put_back) if change.action is Action.BLOCKED else (put_back, *found)
+    reasons: tuple[model.Reason, ...] = (
+        (*found, put_back) if change.action is model.Action.BLOCKED else (put_back, *found)
     )
     made_again = _made_anew(change)
     if made_again:
-        reasons = (*reasons, MadeAnew(made_again))
+        reasons = (*reasons, model.MadeAnew(made_again))
     return replace(change, declared=owned, reasons=reasons)
 
 
-def _made_anew(change: Change) -> tuple[str, ...]:
+def _made_anew(change: model.Change) -> tuple[str, ...]:
     """Return the names of the members that a write creates."""
     kind, live = BY_NAME[change.ref.kind], change.observation
-    if change.action is not Action.UPDATE or not kind.destroyable or not isinstance(live, Seen):
+    if (
+        change.action is not model.Action.UPDATE
+        or not kind.destroyable
+        or not isinstance(live, model.Seen)
+    ):
         return ()
     there = members_by_name(kind, live.document)
     return tuple(name for name in members_by_name(kind, change.body) if name not in there)
@@ -139,7 +124,12 @@ def at_places_of(document: Json, declared: Json | Missing, shape: Shape) -> Json
 
 
 def before_of(
-    session: Session, journal: Journal, name: str, refs: Sequence[Ref] = (), *, live: bool = False
+    session: Session,
+    journal: Journal,
+    name: str,
+    refs: Sequence[model.Ref] = (),
+    *,
+    live: bool = False,
 ) -> Session:
     """Return a session with manifests that declare the state before a run.
 
@@ -176,11 +166,13 @@ def before_of(
     )
 
 
-def _remark(session: Session, found: _Found, run: RunSummary, *, live_kept: bool) -> RollsBack:
+def _remark(
+    session: Session, found: _Found, run: RunSummary, *, live_kept: bool
+) -> model.RollsBack:
     applied = is_apply(run)
     refs = tuple(sorted(manifest.ref for manifest in found.manifests))
     lives = any(put_back.state == "live" for put_back in found.said.values())
-    return RollsBack(
+    return model.RollsBack(
         run=run.run,
         at=run.at,
         command=run.command or "apply",
@@ -207,10 +199,10 @@ class _Found:
     root: Path
     live: bool
     secrets: Mapping[str, str] = field(repr=False)
-    manifests: list[Manifest] = field(default_factory=list)
-    blocked: list[Change] = field(default_factory=list)
-    said: dict[Ref, PutBack] = field(default_factory=dict)
-    owned: dict[Ref, dict[str, Json]] = field(default_factory=dict)
+    manifests: list[model.Manifest] = field(default_factory=list)
+    blocked: list[model.Change] = field(default_factory=list)
+    said: dict[model.Ref, model.PutBack] = field(default_factory=dict)
+    owned: dict[model.Ref, dict[str, Json]] = field(default_factory=dict)
     withheld: Withheld = field(default_factory=lambda: withheld_from(os.environ))
 
     def take(self, before: Before) -> None:
@@ -218,29 +210,29 @@ class _Found:
         backup = before.backup
         if self.live and backup is not None and backup.live is not None:
             if backup.unseen:
-                self._block(before, NotSeenThen(backup.unseen))
+                self._block(before, model.NotSeenThen(backup.unseen))
                 return
             owned = at_places_of(backup.live, self._declared(before), self._shape(before))
-            source = PutBack("live", backup.at, before.later)
+            source = model.PutBack("live", backup.at, before.later)
             self._put_back(before, backup.live, source, owned)
         elif before.last is not None:
-            source = PutBack("declared", before.last.at, before.later)
+            source = model.PutBack("declared", before.last.at, before.later)
             self._put_back(before, before.last.declared, source)
         else:
             self._block(before, self._why_nothing(before))
 
     def _put_back(
-        self, before: Before, document: dict[str, Json], source: PutBack, owned: Json = None
+        self, before: Before, document: dict[str, Json], source: model.PutBack, owned: Json = None
     ) -> None:
         spec, lost = unsealed(document, self._secret, self.journal.salt)
         assert isinstance(spec, dict)  # noqa: S101 - opening keeps the form
         if lost or any(self.withheld.findings(spec)):
-            self._block(before, SecretsLost(tuple(sorted(lost - {""}))))
+            self._block(before, model.SecretsLost(tuple(sorted(lost - {""}))))
             return
         found = [*unacceptable(BY_NAME[before.ref.kind], spec)]
         if found:
             errors = tuple(f"{finding.message} [{finding.code}]" for finding in found)
-            self._block(before, FailsChecks(tuple(finding.path for finding in found), errors))
+            self._block(before, model.FailsChecks(tuple(finding.path for finding in found), errors))
             return
         self.manifests.append(self._manifest(before, spec))
         self.said[before.ref] = source
@@ -258,11 +250,11 @@ class _Found:
     def _shape(self, before: Before) -> Shape:
         return BY_NAME[before.ref.kind].shape
 
-    def _why_nothing(self, before: Before) -> Reason:
+    def _why_nothing(self, before: Before) -> model.Reason:
         memory = self.journal.history.of(before.ref)
         if before.created:
-            return MadeByRun(memory.remote_id)
-        return NothingBefore(compacted=before.compacted, live=_keeps_live(before))
+            return model.MadeByRun(memory.remote_id)
+        return model.NothingBefore(compacted=before.compacted, live=_keeps_live(before))
 
     def _secret(self, name: str) -> str:
         if self.withheld.why(name, ""):
@@ -270,10 +262,10 @@ class _Found:
         secret = self.secrets.get(name, "")
         return "" if self.withheld.why(name, secret) else secret
 
-    def _manifest(self, before: Before, spec: dict[str, Json]) -> Manifest:
+    def _manifest(self, before: Before, spec: dict[str, Json]) -> model.Manifest:
         memory = self.journal.history.of(before.ref)
-        source = Source(_shown(self.journal.place, self.root), before.line)
-        plain = Manifest(before.ref, spec, source, protect=memory.protected)
+        source = model.Source(_shown(self.journal.place, self.root), before.line)
+        plain = model.Manifest(before.ref, spec, source, protect=memory.protected)
         known = memory.remote_id if memory.instead_of is None else memory.instead_of
         declared = replace(plain, remote_id=known)
         kind = BY_NAME[before.ref.kind]
@@ -281,13 +273,13 @@ class _Found:
         forbidden = known is not None and not kind.id_form.required and kind.cannot_create(declared)
         return plain if forbidden else declared
 
-    def _block(self, before: Before, reason: Reason) -> None:
+    def _block(self, before: Before, reason: model.Reason) -> None:
         manifest = self._manifest(before, {})
-        known = Unknown(self.journal.history.of(before.ref).remote_id, "")
-        self.blocked.append(blocked_change(manifest, {}, known, Evidence.NONE, reason))
+        known = model.Unknown(self.journal.history.of(before.ref).remote_id, "")
+        self.blocked.append(blocked_change(manifest, {}, known, model.Evidence.NONE, reason))
 
 
-def _pointing(found: _Found, run: RunSummary) -> tuple[Manifest, ...]:
+def _pointing(found: _Found, run: RunSummary) -> tuple[model.Manifest, ...]:
     """Return the manifests, with references in place of ids, or new ids where ids have changed.
 
     The journal has ids in place of references. A document refers only to resources of kinds that
@@ -295,8 +287,8 @@ def _pointing(found: _Found, run: RunSummary) -> tuple[Manifest, ...]:
     """
     journal, owned = found.journal, found.owned
     since = {str(old): str(new) for old, new in ids_since(journal.entries, run).items()}
-    targets: dict[str, Ref | str] = {**since}
-    pointed: list[Manifest] = []
+    targets: dict[str, model.Ref | str] = {**since}
+    pointed: list[model.Manifest] = []
     for kind in KINDS:
         mine = [manifest for manifest in found.manifests if manifest.ref.kind == kind.name]
         for manifest in mine:
@@ -310,7 +302,7 @@ def _pointing(found: _Found, run: RunSummary) -> tuple[Manifest, ...]:
 
 
 def _pointing_object(
-    document: dict[str, Json], targets: Mapping[str, Ref | str]
+    document: dict[str, Json], targets: Mapping[str, model.Ref | str]
 ) -> dict[str, Json]:
     found = pointing(document, targets)
     assert isinstance(found, dict)  # noqa: S101 - it keeps the form
@@ -324,7 +316,7 @@ def _shown(place: str, root: Path) -> str:
 
 
 def _chosen(
-    journal: Journal, run: RunSummary, found: Sequence[Before], refs: Sequence[Ref]
+    journal: Journal, run: RunSummary, found: Sequence[Before], refs: Sequence[model.Ref]
 ) -> list[Before]:
     """Return the wanted resources of those that a run wrote.
 
@@ -355,7 +347,7 @@ def _nothing_in(journal: Journal, run: RunSummary) -> str:
     return "wrote nothing, so there is nothing to roll back"
 
 
-def _beside(history: History, found: _Found) -> list[Manifest]:
+def _beside(history: History, found: _Found) -> list[model.Manifest]:
     """Return the resources in the journal that a rollback does not examine.
 
     An object with two names, as in an old journal, counts as examined under both.
@@ -366,13 +358,15 @@ def _beside(history: History, found: _Found) -> list[Manifest]:
     }
     about = {_object(ref, history.of(ref)) for ref in examined}
     return [
-        Manifest(ref, memory.last.declared, Source(found.journal.place, 1), memory.remote_id)
+        model.Manifest(
+            ref, memory.last.declared, model.Source(found.journal.place, 1), memory.remote_id
+        )
         for ref, memory in history.memories.items()
         if memory.exists and memory.last is not None and ref.kind in BY_NAME
         if ref not in examined and _object(ref, memory) not in about
     ]
 
 
-def _object(ref: Ref, memory: Memory) -> tuple[str, RemoteId | None]:
+def _object(ref: model.Ref, memory: Memory) -> tuple[str, model.RemoteId | None]:
     kind, known = BY_NAME[ref.kind], memory.remote_id
     return ref.kind, None if known is None or kind.singleton else kind.normal_id(known)
