@@ -9,7 +9,7 @@ import asyncio
 import random
 import time
 from collections.abc import Awaitable, Callable, Iterable
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from http import HTTPStatus
@@ -187,19 +187,12 @@ class Api:
         Raises UsageError where the environment names a proxy or certificates that cannot be used.
         """
         self.redaction.add(self.key.reveal())
-        deadline = self.patience.deadline
-        most = self.assumptions.requests_at_once
+        deadline, most = self.patience.deadline, self.assumptions.requests_at_once
         client = open_client(
             self.base_url, self.key, self.authorization, self.transport, deadline, most=most
         )
-        pace, clock = Pace(most), self.patience.clock
         self._exchange = Exchange(
-            client=client,
-            deadline=deadline,
-            redaction=self.redaction,
-            waits=self.waits,
-            pace=pace,
-            clock=clock,
+            client, deadline, self.redaction, self.waits, Pace(most), self.patience.clock
         )
         return self
 
@@ -390,42 +383,38 @@ class Api:
 
         Raises Unavailable where no attempt is left.
         """
-        limited = attempt.phase is retry.Phase.LIMITED
+        reply, limited = attempt.reply, attempt.phase is retry.Phase.LIMITED
         cost = retry.LIMITED_RETRY_COST if limited else retry.RETRY_COST
-        step = retry.next_step(
+        header = reply.retry_after if reply is not None else None
+        seconds = retry.next_step(
             number,
             limited=limited,
-            retry_after=retry.retry_after_seconds(attempt.retry_after, self.patience.now()),
+            retry_after=retry.retry_after_seconds(header, self.patience.now()),
             random=self.patience.random,
         )
-        if isinstance(step, retry.RetryDelay):
-            step = self._affordable(step, cost)
-        if isinstance(step, retry.GiveUp):
-            raise marked(gave_up(call, attempt, step, self.way), doubtful=doubtful)
-        until = self.waits.clock() + step.seconds
-        status = attempt.reply.status if attempt.reply is not None else None
+        if not isinstance(seconds, retry.GiveUp):
+            seconds = self.budget.pay(seconds, cost, self.patience.clock())
+        if isinstance(seconds, retry.GiveUp):
+            raise marked(gave_up(call, attempt, seconds, self.way), doubtful=doubtful)
+        until = self.waits.clock() + seconds
+        status = reply.status if reply is not None else None
         asked_again = AskedAgain(call.method, call.path, until, status, attempt.why)
-        with self.waits.on(asked_again), self._held_back(limited=limited):
-            await self.patience.sleep(step.seconds)
+        # A rate limit holds back new requests too.
+        held_back = self._opened.pace.closed() if limited else nullcontext()
+        with self.waits.on(asked_again), held_back:
+            await self.patience.sleep(seconds)
         return cost
 
-    def _held_back(self, *, limited: bool) -> AbstractContextManager[None]:
-        """Hold back new requests while one waits because of a rate limit."""
-        open_door = self._exchange
-        return open_door.pace.closed() if limited and open_door is not None else nullcontext()
-
-    def _affordable(self, step: retry.RetryDelay, cost: int) -> retry.RetryDelay | retry.GiveUp:
-        if not self.budget.wait(step.seconds, self.patience.clock()):
-            return retry.GiveUp("this run has waited ten minutes for the service in all")
-        if not self.budget.take(cost):
-            return retry.GiveUp("too many requests of this run failed to try this one again")
-        return step
-
-    async def _attempt(self, call: retry.Call) -> Attempt:
+    @property
+    def _opened(self) -> Exchange:
         if self._exchange is None:
             raise RuntimeError("the Api is not open: use `async with`")
+        return self._exchange
+
+    async def _attempt(self, call: retry.Call) -> Attempt:
+        opened = self._opened
         self.sent += 1
-        attempt = await self._exchange.attempt(call)
+        attempt = await opened.attempt(call)
         if attempt.reply is not None and attempt.reply.date:
             self._reported = attempt.reply.date, self.patience.now()
         return attempt

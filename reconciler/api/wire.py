@@ -9,10 +9,9 @@ import asyncio
 import re
 import ssl
 import sys
-import time
 import zlib
 from collections.abc import AsyncIterable, Callable, Generator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Literal
 
@@ -170,37 +169,24 @@ class UnusableBodyError(Exception):
 async def unpacked(chunks: AsyncIterable[bytes], encoding: str, most: int) -> bytes:
     """Return the whole body. Raises UnusableBodyError for more than `most` bytes."""
     name = encoding.strip().lower()
-    if name in _PLAIN:
-        return await _collected(chunks, most)
-    if name not in (ACCEPTED, f"x-{ACCEPTED}"):
+    if name not in (*_PLAIN, ACCEPTED, f"x-{ACCEPTED}"):
         raise UnusableBodyError(f"the answer is packed as `{name[:40]}`, which was not asked for")
-    unpacking = zlib.decompressobj(_GZIP)
+    unpacking = None if name in _PLAIN else zlib.decompressobj(_GZIP)
     content, received = bytearray(), 0
     try:
         async for chunk in chunks:
             received += len(chunk)
-            content += unpacking.decompress(chunk, most + 1 - len(content))
-            _check_size(len(content), most)
-            if unpacking.unused_data:
+            room = most + 1 - len(content)
+            content += chunk if unpacking is None else unpacking.decompress(chunk, room)
+            if len(content) > most:
+                raise UnusableBodyError(f"the answer is larger than {most >> 20} MB")
+            if unpacking is not None and unpacking.unused_data:
                 raise UnusableBodyError("the answer goes on after the end of its gzip data")
     except zlib.error as error:
         raise UnusableBodyError("the answer says that it is gzip, and is not") from error
-    if received and not unpacking.eof:
+    if unpacking is not None and received and not unpacking.eof:
         raise UnusableBodyError("the answer ends in the middle of its gzip data")
     return bytes(content)
-
-
-async def _collected(chunks: AsyncIterable[bytes], most: int) -> bytes:
-    content = bytearray()
-    async for chunk in chunks:
-        content += chunk
-        _check_size(len(content), most)
-    return bytes(content)
-
-
-def _check_size(size: int, most: int) -> None:
-    if size > most:
-        raise UnusableBodyError(f"the answer is larger than {most >> 20} MB")
 
 
 Authorization = Literal["raw", "bearer"]
@@ -300,22 +286,17 @@ class Attempt:
     reply: Reply | None = None
     why: str = ""
 
-    @property
-    def retry_after(self) -> str | None:
-        """Return the answer's `Retry-After` header."""
-        return self.reply.retry_after if self.reply is not None else None
 
-
-@dataclass(slots=True, kw_only=True)
+@dataclass(slots=True)
 class Exchange:
     """Open connections; the pace limits concurrent requests, and each has a deadline."""
 
     client: httpx.AsyncClient
     deadline: float
     redaction: Redaction
-    waits: Waits = field(default_factory=Waits)
-    pace: Pace = field(default_factory=Pace)
-    clock: Callable[[], float] = time.monotonic
+    waits: Waits
+    pace: Pace
+    clock: Callable[[], float]
 
     async def attempt(self, call: Call) -> Attempt:
         """Send once, and read the answer to its end. Never raises for network errors."""
