@@ -175,6 +175,11 @@ class Before:
     compacted: bool = False
     backup: journaled.Backup | None = None
 
+    @property
+    def live(self) -> dict[str, Json] | None:
+        """What was live right before the run, None where that is not kept."""
+        return self.backup.live if self.backup is not None else None
+
 
 @dataclass(slots=True)
 class _Trace:

@@ -40,65 +40,46 @@ from reconciler.workspace.secret_scan import Withheld, withheld_from
 from reconciler.workspace.workspace import Workspace
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Restoring:
-    """The inputs of a rollback's plan, besides the documents that are its manifests.
+def with_restored(
+    made: model.Plan,
+    place: PlanTarget,
+    found: _Found,
+    remark: model.RollsBack,
+    beside: Sequence[model.Manifest],
+) -> model.Plan:
+    """Return the plan of the whole rollback, from the plan of the resources that are put back.
 
-    `said` is the reason of each resource. `owned` are the documents that the journal is to record
-    as declared, where that is not all that is put back. `blocked` are the changes that cannot be
-    put back, and `beside` the other known resources.
+    `beside` are the other known resources.
     """
-
-    remark: model.RollsBack
-    said: Mapping[model.Ref, model.PutBack] = field(default_factory=dict)
-    owned: Mapping[model.Ref, dict[str, Json]] = field(default_factory=dict)
-    blocked: tuple[model.Change, ...] = ()
-    beside: tuple[model.Ref, ...] = ()
-
-
-def with_restored(made: model.Plan, place: PlanTarget, restoring: Restoring) -> model.Plan:
-    """Return the plan of the whole rollback, from the plan of the resources that are put back."""
     order = {name: index for index, name in enumerate(BY_NAME)}
-    changes = [*(_said(change, restoring) for change in made.declared), *restoring.blocked]
+    changes = [*(_said(change, found) for change in made.declared), *found.blocked]
     changes.sort(key=lambda change: (order[change.ref.kind], change.ref.name))
     return replace(
         made,
         changes=(*changes, *made.orphans),
         digest=plan_digest(place, changes),
-        remarks=(restoring.remark, *made.remarks),
-        beside=restoring.beside,
+        remarks=(remark, *made.remarks),
+        beside=tuple(manifest.ref for manifest in beside),
         perhaps_beside=(),
     )
 
 
-def _said(change: model.Change, restoring: Restoring) -> model.Change:
+def _said(change: model.Change, found: _Found) -> model.Change:
     """Add the state to which a resource is put back, and its members that are created again."""
-    owned, put_back = restoring.owned.get(change.ref, change.declared), restoring.said[change.ref]
+    put_back = found.said[change.ref]
     # A rollback of a rollback brings back what that removed, and says so itself.
-    found = tuple(
-        reason for reason in change.reasons if not isinstance(reason, model.UndoesRollback)
-    )
+    others = [reason for reason in change.reasons if not isinstance(reason, model.UndoesRollback)]
     # The first reason of a blocked change is why it is blocked.
-    reasons: tuple[model.Reason, ...] = (
-        (*found, put_back) if change.action is model.Action.BLOCKED else (put_back, *found)
-    )
-    made_again = _made_anew(change)
-    if made_again:
-        reasons = (*reasons, model.MadeAnew(made_again))
-    return replace(change, declared=owned, reasons=reasons)
-
-
-def _made_anew(change: model.Change) -> tuple[str, ...]:
-    """Return the names of the members that a write creates."""
+    at = len(others) if change.action is model.Action.BLOCKED else 0
+    reasons: list[model.Reason] = [*others[:at], put_back, *others[at:]]
     kind, live = BY_NAME[change.ref.kind], change.observation
-    if (
-        change.action is not model.Action.UPDATE
-        or not kind.destroyable
-        or not isinstance(live, model.Seen)
-    ):
-        return ()
-    there = members_by_name(kind, live.document)
-    return tuple(name for name in members_by_name(kind, change.body) if name not in there)
+    is_update = change.action is model.Action.UPDATE and kind.destroyable
+    if is_update and isinstance(live, model.Seen):
+        there = members_by_name(kind, live.document)
+        made = tuple(name for name in members_by_name(kind, change.body) if name not in there)
+        reasons.extend([model.MadeAnew(made)] if made else [])
+    declared = found.owned.get(change.ref, change.declared)
+    return replace(change, declared=declared, reasons=tuple(reasons))
 
 
 def at_places_of(document: Json, declared: Json | Missing, shape: Shape) -> Json:
@@ -149,19 +130,13 @@ def before_of(
         found.take(before)
     manifests = _pointing(found, run)
     beside = _beside(journal.history, found)
-    live_kept = not live and any(map(_keeps_live, chosen))
-    restoring = Restoring(
-        remark=_remark(session, found, run, live_kept=live_kept),
-        said=found.said,
-        owned=found.owned,
-        blocked=tuple(found.blocked),
-        beside=tuple(manifest.ref for manifest in beside),
-    )
+    live_kept = not live and any(before.live is not None for before in chosen)
+    remark = _remark(session, found, run, live_kept=live_kept)
     return replace(
         session,
         workspace=Workspace(manifests=manifests),
         others=tuple(beside),
-        rework=partial(with_restored, restoring=restoring),
+        rework=partial(with_restored, found=found, remark=remark, beside=beside),
         recorded_as=f"rollback {run.run[:SHORT_RUN]}",
     )
 
@@ -187,13 +162,14 @@ def _remark(
     )
 
 
-def _keeps_live(before: Before) -> bool:
-    return before.backup is not None and before.backup.live is not None
-
-
 @dataclass(slots=True)
 class _Found:
-    """Resources that a rollback restores, collected one by one."""
+    """Resources that a rollback restores, collected one by one.
+
+    `said` is the reason of each. `owned` are the documents that the journal is to record as
+    declared, where that is not all that is put back. `blocked` are the changes that cannot be put
+    back.
+    """
 
     journal: Journal
     root: Path
@@ -207,19 +183,25 @@ class _Found:
 
     def take(self, before: Before) -> None:
         """Add the earlier state of one resource, or why it cannot be restored."""
-        backup = before.backup
+        backup, memory = before.backup, self.journal.history.of(before.ref)
         if self.live and backup is not None and backup.live is not None:
             if backup.unseen:
                 self._block(before, model.NotSeenThen(backup.unseen))
                 return
-            owned = at_places_of(backup.live, self._declared(before), self._shape(before))
+            # Without a declaration before the run, the present one counts.
+            last = before.last if before.last is not None else memory.last
+            declared = {} if last is None else last.declared
+            owned = at_places_of(backup.live, declared, BY_NAME[before.ref.kind].shape)
             source = model.PutBack("live", backup.at, before.later)
             self._put_back(before, backup.live, source, owned)
         elif before.last is not None:
             source = model.PutBack("declared", before.last.at, before.later)
             self._put_back(before, before.last.declared, source)
+        elif before.created:
+            self._block(before, model.MadeByRun(memory.remote_id))
         else:
-            self._block(before, self._why_nothing(before))
+            is_live = before.live is not None
+            self._block(before, model.NothingBefore(compacted=before.compacted, live=is_live))
 
     def _put_back(
         self, before: Before, document: dict[str, Json], source: model.PutBack, owned: Json = None
@@ -241,21 +223,6 @@ class _Found:
             whole = secret_values(spec) != secret_values(opened)
             self.owned[before.ref] = spec if whole or not isinstance(opened, dict) else opened
 
-    def _declared(self, before: Before) -> dict[str, Json]:
-        """Return the declaration of a resource before the run; without one, the present one."""
-        now = self.journal.history.of(before.ref).last
-        last = before.last if before.last is not None else now
-        return {} if last is None else last.declared
-
-    def _shape(self, before: Before) -> Shape:
-        return BY_NAME[before.ref.kind].shape
-
-    def _why_nothing(self, before: Before) -> model.Reason:
-        memory = self.journal.history.of(before.ref)
-        if before.created:
-            return model.MadeByRun(memory.remote_id)
-        return model.NothingBefore(compacted=before.compacted, live=_keeps_live(before))
-
     def _secret(self, name: str) -> str:
         if self.withheld.why(name, ""):
             return ""
@@ -264,7 +231,9 @@ class _Found:
 
     def _manifest(self, before: Before, spec: dict[str, Json]) -> model.Manifest:
         memory = self.journal.history.of(before.ref)
-        source = model.Source(_shown(self.journal.place, self.root), before.line)
+        place = Path(self.journal.place)
+        inside = place.relative_to(self.root) if place.is_relative_to(self.root) else None
+        source = model.Source(str(inside or self.journal.place), before.line)
         plain = model.Manifest(before.ref, spec, source, protect=memory.protected)
         known = memory.remote_id if memory.instead_of is None else memory.instead_of
         declared = replace(plain, remote_id=known)
@@ -307,12 +276,6 @@ def _pointing_object(
     found = pointing(document, targets)
     assert isinstance(found, dict)  # noqa: S101 - it keeps the form
     return found
-
-
-def _shown(place: str, root: Path) -> str:
-    """Return the place of a journal, relative to the project if it is inside."""
-    path = Path(place)
-    return str(path.relative_to(root)) if path.is_relative_to(root) else place
 
 
 def _chosen(
