@@ -18,7 +18,6 @@ from typing import Literal, Self, TypeVar
 import httpx
 
 from reconciler.api import retry
-from reconciler.api.pace import Pace
 from reconciler.api.replies import (
     LONGEST_MESSAGE,
     READS,
@@ -31,7 +30,7 @@ from reconciler.api.replies import (
     unreadable,
 )
 from reconciler.api.secret import Redaction, Secret
-from reconciler.api.wire import Attempt, Authorization, Exchange, open_client
+from reconciler.api.wire import Attempt, Authorization, Exchange, Pace, open_client
 from reconciler.document import ABSENT, Json, Missing
 from reconciler.errors import (
     InvalidInput,

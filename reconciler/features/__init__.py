@@ -117,7 +117,7 @@ FEATURES: dict[str, dict[str, dict[str, str]]] = {
     },
     "policy_samples": {
         "environment-settings": {
-            "policySamples": "sample_settings:POLICY_SAMPLES",
+            "policySamples": "policy_impact:POLICY_SAMPLES",
         },
         "plan-sections": {
             "policySamples": "sample_impact:with_policy_impact",

@@ -32,9 +32,8 @@ from reconciler.journal.entries import (
     WatchedEntry,
     WrittenEntry,
 )
-from reconciler.journal.history import History, Memory
+from reconciler.journal.history import History, JournalSeals, Memory, Sealed, seals_in
 from reconciler.journal.line_fields import KnownSeal
-from reconciler.journal.seals import JournalSeals, Sealed, seals_in
 from reconciler.model import Ref
 from reconciler.model.quoting import listed
 

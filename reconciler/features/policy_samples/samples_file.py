@@ -12,8 +12,7 @@ from pathlib import Path as File
 from typing import Any, Final
 
 from reconciler.document import Json, Path, stored_name, value_at
-from reconciler.features.policy_samples.policy_impact import PolicySample, Samples
-from reconciler.features.policy_samples.sample_settings import PolicySamples
+from reconciler.features.policy_samples.policy_impact import PolicySample, PolicySamples, Samples
 from reconciler.kinds import BY_NAME
 from reconciler.kinds.judge_spec import SpecReport
 from reconciler.model import Manifest
