@@ -26,17 +26,6 @@ IGNORED = """\
 """
 
 
-def make_folder(folder: Path, below: Path | None = None) -> None:
-    """Make the folder of a journal.
-
-    Raises JournalError where that fails, or as `check_folder`.
-    """
-    _check_links(folder, below)
-    with os_errors(folder):
-        begin_folder(folder)
-    check_folder(folder, below)
-
-
 def begin_folder(folder: Path) -> None:
     """Make a folder and its missing parents, for the owner only.
 
@@ -65,12 +54,8 @@ def _is_empty(folder: Path) -> bool:
 
 def _leave_out_of_git(folder: Path) -> None:
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-    with contextlib.suppress(FileExistsError):
-        descriptor = os.open(folder / IGNORE, flags, 0o600)
-        try:
-            os.write(descriptor, IGNORED.encode())
-        finally:
-            os.close(descriptor)
+    with contextlib.suppress(FileExistsError), _open(folder / IGNORE, flags) as descriptor:
+        os.write(descriptor, IGNORED.encode())
 
 
 def check_folder(folder: Path, below: Path | None = None) -> None:
@@ -102,9 +87,15 @@ def _check_links(folder: Path, below: Path | None) -> None:
 
 def sync_folder(folder: Path) -> None:
     """Sync a folder, so that the names in it last."""
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
+    with _open(folder, os.O_RDONLY | os.O_DIRECTORY) as descriptor:
         os.fsync(descriptor)
+
+
+@contextlib.contextmanager
+def _open(path: Path, flags: int) -> Iterator[int]:
+    descriptor = os.open(path, flags, 0o600)
+    try:
+        yield descriptor
     finally:
         os.close(descriptor)
 
@@ -261,7 +252,11 @@ class FileStore(Store):
 
     def lock(self, lease: Lease) -> None:
         """Lock the journal; the lock ends with this process at the latest."""
-        make_folder(self.path.parent, self._below)
+        folder = self.path.parent
+        _check_links(folder, self._below)
+        with os_errors(folder):
+            begin_folder(folder)
+        check_folder(folder, self._below)
         while True:
             with os_errors(self._lock_path):
                 descriptor = os.open(self._lock_path, os.O_RDWR | os.O_CREAT | _LOCK_FLAGS, 0o600)

@@ -156,7 +156,7 @@ class GitRemote:
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         self._there = Git(folder, environ)
-        self._ref = ref
+        self._ref, self._mark = ref, f"{ref}{_NEWEST}"
         self._remote = remote
         self._sleep = sleep
         self._url = self._name = ""
@@ -212,13 +212,11 @@ class GitRemote:
 
         As arguments of git, any user of the machine could read the token of a job.
         """
-        listed = self._there.run("config", "--list", "--null", "--includes").decode(
-            errors="surrogateescape"
-        )
-        pairs = [pair.split("\n", 1) for pair in listed.split("\0") if "\n" in pair]
+        found = self._there.run("config", "--list", "--null", "--includes")
+        listed = found.decode(errors="surrogateescape").split("\0")
         passed = [
             (name, value)
-            for name, value in pairs
+            for name, value in (pair.split("\n", 1) for pair in listed if "\n" in pair)
             if name.startswith(_PASSED) or name in _PASSED_WHOLE
         ]
         settings = {"GIT_CONFIG_COUNT": str(len(passed))}
@@ -238,7 +236,7 @@ class GitRemote:
     def from_mark(self) -> str:
         """The commands that move the ref to where the mark is."""
         _ = self.git  # finds the remote
-        return from_newest(self._name, f"{self._ref}{_NEWEST}", self._ref)
+        return from_newest(self._name, self._mark, self._ref)
 
     def fetch(self) -> tuple[str, str]:
         """Fetch the last commits of ref and mark, and return their ids; "" for none."""
@@ -271,7 +269,7 @@ class GitRemote:
 
     def _listed(self) -> dict[str, str]:
         """Return the commits of ref and mark on the remote, as far as they are there."""
-        names = (self._ref, f"{self._ref}{_NEWEST}")
+        names = (self._ref, self._mark)
         listed = self.git.text("ls-remote", "--quiet", "--", self._url, *names)
         # Git lists every ref with a name that ends in one of these.
         found = (line.partition("\t") for line in listed.splitlines())
@@ -443,7 +441,10 @@ class GitStore(Store):
             lines, self._parts = self._joined(blobs)
             self._lines = bytearray(lines)
             self._tip = tip
-            self._newest = self._beyond(blobs, newest) if newest not in ("", tip) else Ending()
+            marked = self._blobs(newest) if newest not in ("", tip) else {}
+            # The mark's lines may be those of these files.
+            is_beyond = not marked.items() <= blobs.items()
+            self._newest = ending_of(self._joined(marked)[0]) if is_beyond else Ending()
 
     def _joined(self, blobs: Mapping[str, str]) -> tuple[bytes, list[JournalPart]]:
         """Read the lines of a commit, and the parts that they are in, from its files."""
@@ -452,13 +453,6 @@ class GitStore(Store):
         if size is not None or (not lines and any(name.startswith(PART) for name in blobs)):
             return joined(self.place, blobs, self._content, size)
         return lines, []
-
-    def _beyond(self, blobs: Mapping[str, str], newest: str) -> Ending:
-        """Return the end of the mark's lines; nothing where they are those of these files."""
-        marked = self._blobs(newest)
-        if marked.items() <= blobs.items():
-            return Ending()
-        return ending_of(self._joined(marked)[0])
 
     def _blobs(self, commit: str) -> dict[str, str]:
         """Return the blob of each file of a commit."""
@@ -487,26 +481,24 @@ class GitStore(Store):
         with self._errors("written"):
             parts = self._grown(before, more)
             files = {part.name: part.blob for part in parts}
-            size = len(before) + len(more)
-            lines = in_parts(size) if parts else bytes(before) + more
-            files |= {
-                name: self._blob(held) for name, held in ((LINES, lines), (_LOCK, lock)) if held
-            }
+            lines = in_parts(len(before) + len(more)) if parts else bytes(before) + more
+            for name, content in ((LINES, lines), (_LOCK, lock)):
+                if content:
+                    files[name] = self._blob(content)
             tree = "".join(f"100644 blob {blob}\t{name}\n" for name, blob in files.items())
             made = self._remote.git.run("mktree", given=tree.encode()).decode().strip()
             parents = ["-p", tip] if tip else []
-            commit = self._remote.git.run(
-                *("commit-tree", made, *parents, "-F", "-"),
-                given=printable(note.words).encode(),
-                more=_signature(note.actor),
-            )
+            arguments = ("commit-tree", made, *parents, "-F", "-")
+            message, more_environ = printable(note.words).encode(), _signature(note.actor)
+            written = self._remote.git.run(*arguments, given=message, more=more_environ)
+            commit = written.decode().strip()
             reached(Point.JOURNAL_WRITTEN)
-            self._remote.push(commit.decode().strip(), tip, marked=marked)
+            self._remote.push(commit, tip, marked=marked)
             reached(Point.JOURNAL_SYNCED)
         # The state changes only after the push; a copy at each append would copy all lines each
         # time.
         before += more
-        self._tip, self._lines, self._parts = commit.decode().strip(), before, parts
+        self._tip, self._lines, self._parts = commit, before, parts
         self._lock = lock
 
     def _grown(self, before: bytearray, more: bytes) -> list[JournalPart]:
