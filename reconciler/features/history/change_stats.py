@@ -335,13 +335,14 @@ def stats_lines(stats: Stats) -> list[str]:
     whole = stats.whole
     since = f"since {stats.since}" if stats.since else "in all that the journal knows"
     rollbacks = f" and {plural(stats.rollbacks, 'rollback')}" if stats.rollbacks else ""
+    share = f", {whole.troubled / whole.changes:.0%}" if whole.changes else ""
     did = (
         f"{plural(stats.applies, 'apply', 'applies')}{rollbacks} {since}: "
         f"{plural(whole.changes, 'change')} of {plural(whole.resources, 'resource')}"
     )
     became = (
         f"within a day {whole.reverted:,} reverted, {whole.hot_fixed:,} hot-fixed, "
-        f"{whole.noisier:,} noisier: {whole.troubled:,} of {whole.changes:,}{_share(whole)}"
+        f"{whole.noisier:,} noisier: {whole.troubled:,} of {whole.changes:,}{share}"
     )
     lines = [did, became]
     if whole.repaired:
@@ -362,10 +363,6 @@ def stats_lines(stats: Stats) -> list[str]:
             "of them is not known"
         )
     return lines
-
-
-def _share(counts: Counts) -> str:
-    return f", {counts.troubled / counts.changes:.0%}" if counts.changes else ""
 
 
 def duration(seconds: float | None) -> str:

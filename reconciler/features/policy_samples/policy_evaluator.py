@@ -36,7 +36,10 @@ async def answers_to(api: Api, samples: Sequence[PolicySample]) -> list[Met]:
     """
     answers: list[Met] = []
     for start in range(0, len(samples), BATCH):
-        rows = [_row(sample) for sample in samples[start : start + BATCH]]
+        rows: list[dict[str, Json]] = [
+            dict(zip(_FIELDS, (row.application, row.subsystem, row.severity), strict=True))
+            for row in samples[start : start + BATCH]
+        ]
         results = await bulk_test(api, rows)
         _check_order(rows, results)
         answers.extend(map(_met, results))
@@ -46,11 +49,6 @@ async def answers_to(api: Api, samples: Sequence[PolicySample]) -> list[Met]:
 def met_of(name: str, priority: str) -> Met:
     """Return a policy and its priority for comparisons, however a service spells them."""
     return Met(stored_name(name), "" if priority == _UNSAID else priority)
-
-
-def _row(sample: PolicySample) -> dict[str, Json]:
-    values = (sample.application, sample.subsystem, sample.severity)
-    return dict(zip(_FIELDS, values, strict=True))
 
 
 def _check_order(rows: Sequence[dict[str, Json]], results: Sequence[dict[str, Json]]) -> None:
@@ -63,15 +61,14 @@ def _check_order(rows: Sequence[dict[str, Json]], results: Sequence[dict[str, Js
         if not isinstance(echo, dict):
             continue
         for name in _FIELDS:
-            sent, returned = (_plain(text(document, name)) for document in (row, echo))
+            sent, returned = (
+                text(document, name).casefold().removeprefix("severity_")
+                for document in (row, echo)
+            )
             if returned not in ("", sent):
                 raise UnreadableReply(
                     "the service answered about other logs, or in another order, than it was asked"
                 )
-
-
-def _plain(value: str) -> str:
-    return value.casefold().removeprefix("severity_")
 
 
 def _met(result: dict[str, Json]) -> Met:
@@ -223,7 +220,9 @@ def shadowed(policies: Policies) -> list[int]:
     reported only where this is proved. Disabled policies take nothing, and are not reported.
     """
     found: list[int] = []
-    known = _severities(policies)
+    named = (policy.severities or frozenset() for policy in policies.listed)
+    # All severities that count, and one that no policy names.
+    known = frozenset((*SEVERITIES, "")).union(*named)
     names_apart = (
         _compared_whole([policy.application for policy in policies.listed]),
         _compared_whole([policy.subsystem for policy in policies.listed]),
@@ -246,12 +245,6 @@ def shadowed(policies: Policies) -> list[int]:
         if _covered(takers):
             found.append(place)
     return found
-
-
-def _severities(policies: Policies) -> frozenset[str]:
-    """Return all severities that count, and one that no policy names."""
-    named = (policy.severities or frozenset() for policy in policies.listed)
-    return frozenset((*SEVERITIES, "")).union(*named)
 
 
 def _compared_whole(rules: Sequence[NameRule]) -> frozenset[str]:
