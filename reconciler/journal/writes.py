@@ -73,7 +73,15 @@ def declared_in(entries: Sequence[journaled.Entry]) -> Writes:
             case journaled.Started(ref=ref):
                 sent[ref] = entry.declared
             case journaled.WrittenEntry(ref=ref):
-                _add(found.setdefault(ref, []), _write(entry, sent.pop(ref, None)))
+                write = Write(
+                    at=entry.at,
+                    run=entry.run,
+                    declared=sent.pop(ref, None),
+                    changed=not (entry.adopted or entry.unchanged),
+                    told=entry.told,
+                    undone=entry.put_back,
+                )
+                _add(found.setdefault(ref, []), write)
             case journaled.Compacted(ref=ref):
                 found[ref] = _kept(entry)
             case journaled.Renamed(ref=ref, was=was) if was != ref:
@@ -88,18 +96,6 @@ def declared_in(entries: Sequence[journaled.Entry]) -> Writes:
             case _:
                 pass
     return found
-
-
-def _write(entry: journaled.WrittenEntry, declared: dict[str, Json] | None) -> Write:
-    changed = not (entry.adopted or entry.unchanged)
-    return Write(
-        at=entry.at,
-        run=entry.run,
-        declared=declared,
-        changed=changed,
-        told=entry.told,
-        undone=entry.put_back,
-    )
 
 
 def _add(known: list[Write], write: Write) -> None:

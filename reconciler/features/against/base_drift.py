@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from typing import Annotated, ClassVar, Final, NotRequired, TypeAlias
 
 from pydantic import ConfigDict, Field, JsonValue, with_config
@@ -99,29 +100,26 @@ def strayed(live: Plan, base: Plan, unknown: Container[Ref] = ()) -> tuple[BaseD
     """
     there = {change.ref: change for change in base.changes if change.ref not in unknown}
     known = _names(live), _names(base)
-    return tuple(
-        found
-        for change in live.changes
-        if (other := there.get(change.ref)) is not None
-        and (found := _strayed(change, other, known)) is not None
-    )
+    found = []
+    for change in live.changes:
+        other = there.get(change.ref)
+        if other is None or not isinstance(change.observation, Seen | Absent):
+            continue
+        here, its = change.action, other.action
+        if Action.BLOCKED in (here, its):
+            continue
+        # A resource that is new on one side has all its fields there: that says nothing about the
+        # start.
+        is_new = Action.CREATE in (here, its)
+        fields = () if is_new else tuple(_fields(change, other, known))
+        if fields or (is_new and here is not its):
+            found.append(
+                BaseDifference(ref=change.ref, base=its.word, live=here.word, fields=fields)
+            )
+    return tuple(found)
 
 
 _Names = Mapping[str, str]
-
-
-def _strayed(live: Change, base: Change, known: tuple[_Names, _Names]) -> BaseDifference | None:
-    if not isinstance(live.observation, Seen | Absent):
-        return None
-    if Action.BLOCKED in (live.action, base.action):
-        return None
-    is_new = Action.CREATE in (live.action, base.action)
-    # A resource that is new on one side has all its fields there: that says nothing about the
-    # start.
-    fields = () if is_new else tuple(_fields(live, base, known))
-    if not fields and (not is_new or live.action is base.action):
-        return None
-    return BaseDifference(ref=live.ref, base=base.action.word, live=live.action.word, fields=fields)
 
 
 def _fields(live: Change, base: Change, known: tuple[_Names, _Names]) -> Iterator[FieldBeside]:
@@ -134,10 +132,11 @@ def _fields(live: Change, base: Change, known: tuple[_Names, _Names]) -> Iterato
     )
     for path in sorted(here.keys() | there.keys(), key=lambda steps: list(map(str, steps))):
         mine, other = here.get(path), there.get(path)
-        if _is_inside(path, here, there) or any(map(_is_secret, (mine, other))):
-            continue
+        parents = [path[:length] for length in range(1, len(path))]
         began = _begun(live, path, other), _begun(base, path, mine)
-        if any(map(_hides, began)):
+        ends = [(found.before, found.after) for found in (mine, other) if found is not None]
+        is_inside = any(parent in here or parent in there for parent in parents)
+        if is_inside or any(map(_hides, chain(began, *ends))):
             continue
         returned = [_returned(value, path, live) for value in began]
         texts = [_named(value, names) for value, names in zip(returned, known, strict=True)]
@@ -190,15 +189,6 @@ def _without(value: Json | Missing, path: Path) -> Json | Missing:
     inner = _without(value[str(path[0])], path[1:])
     kept = rest if inner is ABSENT else {**value, str(path[0]): inner}
     return kept or ABSENT
-
-
-def _is_inside(path: Path, *sides: Mapping[Path, Difference]) -> bool:
-    """Return whether a side already has a difference at a parent of this place."""
-    return any(path[:length] in side for side in sides for length in range(1, len(path)))
-
-
-def _is_secret(difference: Difference | None) -> bool:
-    return difference is not None and any(map(_hides, (difference.before, difference.after)))
 
 
 def _hides(value: Json | Missing) -> bool:
@@ -301,7 +291,9 @@ def _field_document(field: FieldBeside) -> FieldBesideDocument:
 def base_lines(found: BaseDrift, style: Style) -> Iterator[str]:
     """Yield lines for a terminal; none where live is as the base branch declares it."""
     if found.why:
-        yield from wrapped(describe_reason(found), style, Colour.YELLOW, margin="", hang="  ")
+        reason = f"Not compared with the base branch: {' '.join(found.why.split())}"
+        shown_reason = safe(reason, LONGEST_WHY)
+        yield from wrapped(shown_reason, style, Colour.YELLOW, margin="", hang="  ")
         yield ""
     if not found.strayed:
         return
@@ -319,12 +311,6 @@ def base_lines(found: BaseDrift, style: Style) -> Iterator[str]:
     if rest := len(found.strayed) - len(shown):
         yield style.paint(f"  and {rest:,} more (-v lists them)", Colour.DIM)
     yield ""
-
-
-def describe_reason(found: BaseDrift) -> str:
-    """Return on one line why live could not be compared with the base branch."""
-    reason = " ".join(found.why.split())
-    return safe(f"Not compared with the base branch: {reason}", LONGEST_WHY)
 
 
 def standing(difference: BaseDifference) -> str:
