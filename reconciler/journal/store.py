@@ -8,14 +8,13 @@ import os
 import re
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field, fields, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Protocol
 
-from reconciler.document import Json
 from reconciler.errors import Locked
 from reconciler.runtime.advice import on_journal
 from reconciler.runtime.progress import Locking, Waits
@@ -163,15 +162,11 @@ def parse_record(text: bytes) -> LockRecord:
         return LockRecord()
     if not isinstance(document, dict):
         return LockRecord()
-    return LockRecord(_lease(document), str(document.get("ended", "")))
-
-
-def _lease(document: Mapping[str, Json]) -> Lease | None:
-    pid = document.get("pid")
-    if not isinstance(pid, int):
-        return None
-    named = {field.name for field in fields(Lease)} - {"pid"}
-    return Lease(pid=pid, **{name: str(document.get(name, "")) for name in named})
+    pid, lease = document.get("pid"), None
+    if isinstance(pid, int):
+        named = {field.name for field in fields(Lease)} - {"pid"}
+        lease = Lease(pid=pid, **{name: str(document.get(name, "")) for name in named})
+    return LockRecord(lease, str(document.get("ended", "")))
 
 
 FIRST_PAUSE = 0.2
