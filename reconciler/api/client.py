@@ -17,38 +17,16 @@ from typing import Literal, Self, TypeVar
 
 import httpx
 
-from reconciler.api import retry
-from reconciler.api.replies import (
-    LONGEST_MESSAGE,
-    READS,
-    NotFound,
-    Reply,
-    is_page,
-    meaning_of_404,
-    message_of,
-    phrase,
-    unreadable,
-)
+from reconciler import errors
+from reconciler.api import replies, retry
 from reconciler.api.secret import Redaction, Secret
 from reconciler.api.wire import Attempt, Authorization, Exchange, Pace, open_client
 from reconciler.document import ABSENT, Json, Missing
-from reconciler.errors import (
-    InvalidInput,
-    NotAuthorised,
-    OutcomeUnknown,
-    ReconcilerError,
-    Redirected,
-    ServiceRefused,
-    Unavailable,
-    UnclearAbsence,
-    UnreadableReply,
-    WrongRoute,
-)
 from reconciler.model.assumptions import POLICIES, Assumptions
 from reconciler.runtime.addresses import steps_in
 from reconciler.runtime.progress import AskedAgain, Waits
 
-_Failure = TypeVar("_Failure", bound=ReconcilerError)
+_Failure = TypeVar("_Failure", bound=errors.ReconcilerError)
 USUAL_PATH = Assumptions().base_path
 
 
@@ -59,7 +37,7 @@ class ApiAccess:
     base_path: str
     authorization: Literal["raw", "bearer"]
 
-    def hint(self, reply: Reply) -> str:
+    def hint(self, reply: replies.Reply) -> str:
         """Return what to change for an answer that a setting may cause; "" for any other."""
         if reply.status == HTTPStatus.UNAUTHORIZED:
             return self._key_hint
@@ -87,12 +65,12 @@ class ApiAccess:
         )
 
 
-def leads_elsewhere(reply: Reply) -> bool:
+def leads_elsewhere(reply: replies.Reply) -> bool:
     """Return whether an answer is not of the API: a redirect, a page, an unknown route."""
     if reply.ok:
-        return not reply.is_json and is_page(reply)
+        return not reply.is_json and replies.is_page(reply)
     if reply.status == HTTPStatus.NOT_FOUND:
-        return meaning_of_404(reply) is NotFound.WRONG_ROUTE
+        return replies.meaning_of_404(reply) is replies.NotFound.WRONG_ROUTE
     redirect = HTTPStatus.MULTIPLE_CHOICES <= reply.status < HTTPStatus.BAD_REQUEST
     return redirect or reply.status == HTTPStatus.NOT_IMPLEMENTED
 
@@ -103,44 +81,46 @@ def marked(error: _Failure, *, doubtful: bool) -> _Failure:
     return error
 
 
-def gave_up(call: retry.Call, attempt: Attempt, step: retry.GiveUp, way: ApiAccess) -> Unavailable:
+def gave_up(
+    call: retry.Call, attempt: Attempt, step: retry.GiveUp, way: ApiAccess
+) -> errors.Unavailable:
     """Return the error for a last attempt that failed, with the reason."""
     message = f"{call}: {attempt.why} ({step.why})"
     if attempt.reply is None or not attempt.reply.ok:
-        return Unavailable(message)
+        return errors.Unavailable(message)
     hint = way.hint(attempt.reply)
-    return UnreadableReply(message + (f"; {hint}" if hint else ""))
+    return errors.UnreadableReply(message + (f"; {hint}" if hint else ""))
 
 
 def stopping(
-    call: retry.Call, reply: Reply, way: ApiAccess, redaction: Redaction
-) -> ReconcilerError:
+    call: retry.Call, reply: replies.Reply, way: ApiAccess, redaction: Redaction
+) -> errors.ReconcilerError:
     """Return the error for an answer that ends the run: a refused key, or another service."""
-    message = message_of(reply, redaction)
-    words = phrase(reply.status) + (f": {message}" if message else "")
+    message = replies.message_of(reply, redaction)
+    words = replies.phrase(reply.status) + (f": {message}" if message else "")
     if reply.status == HTTPStatus.UNAUTHORIZED:
         message = f"the service does not accept the API key ({words}); {way.hint(reply)}"
-        return NotAuthorised(message)
+        return errors.NotAuthorised(message)
     if reply.status == HTTPStatus.FORBIDDEN:
         message = f"the API key lacks a permission for {call.method} {call.path} ({words})"
-        return NotAuthorised(message, known=True)
+        return errors.NotAuthorised(message, known=True)
     if reply.status == HTTPStatus.NOT_MODIFIED:
-        return Redirected(
+        return errors.Redirected(
             f"{call} answered {words}, and nothing was asked that this answers: look for a cache "
             "between here and the service"
         )
     if HTTPStatus.MULTIPLE_CHOICES <= reply.status < HTTPStatus.BAD_REQUEST:
-        where = redaction(reply.location)[:LONGEST_MESSAGE] or "nowhere"
-        return Redirected(
-            f"{call} answered {phrase(reply.status)} to {where}; redirects are never "
+        where = redaction(reply.location)[: replies.LONGEST_MESSAGE] or "nowhere"
+        return errors.Redirected(
+            f"{call} answered {replies.phrase(reply.status)} to {where}; redirects are never "
             f"followed, as the key would go along: {way.path_hint}"
         )
     return wrong_route(call, way)
 
 
-def wrong_route(call: retry.Call, way: ApiAccess) -> WrongRoute:
+def wrong_route(call: retry.Call, way: ApiAccess) -> errors.WrongRoute:
     """Return the error for an address that answers, and is not the API."""
-    return WrongRoute(f"{call.url} is not a path of the management API: {way.path_hint}")
+    return errors.WrongRoute(f"{call.url} is not a path of the management API: {way.path_hint}")
 
 
 DEADLINE_SECONDS = 30.0
@@ -206,7 +186,7 @@ class Api:
         Raises InvalidInput for a path that would lead to another place than it names.
         """
         for part in steps_in(path):
-            raise InvalidInput(
+            raise errors.InvalidInput(
                 f"{path}: `{part}` cannot be a part of an address, so nothing is asked"
             )
         return self.base_url.rstrip("/") + self.assumptions.base_path + path
@@ -226,15 +206,17 @@ class Api:
         ServiceRefused.
         """
         call = retry.Call(retry.Request.READ, "GET", self.url(path), path, params)
-        reads = READS.get()
+        reads = replies.READS.get()
         reply = None if reads is None or params else reads.fetched.pop(path, None)
         if reply is None:
             reply = await self._deliver(call)
         if reads is not None:
             reads.note(path, reply, plain=not (params or assumed))
         if reply.status == HTTPStatus.NOT_FOUND:
-            if assumed and meaning_of_404(reply) is NotFound.UNCLEAR:
-                raise UnclearAbsence(f"{call} answered {phrase(reply.status)} and does not say why")
+            if assumed and replies.meaning_of_404(reply) is replies.NotFound.UNCLEAR:
+                raise errors.UnclearAbsence(
+                    f"{call} answered {replies.phrase(reply.status)} and does not say why"
+                )
             await self._check_route(reply, call)
             return ABSENT
         return self._document(reply, call)
@@ -255,7 +237,7 @@ class Api:
                 # The reply names another document than the one asked about, so it proves nothing.
                 reply = await self._deliver(replace(call, etag=""))
             if not reply.same:
-                reads = READS.get()
+                reads = replies.READS.get()
                 if reads is not None:
                     reads.fetched[path] = reply
                 return False
@@ -267,7 +249,7 @@ class Api:
 
     async def probe(
         self, method: retry.Method, path: str, params: retry.Parameters, body: Json
-    ) -> Reply:
+    ) -> replies.Reply:
         """Send a request that changes nothing once, and return any answer.
 
         Raises Unavailable where there is none.
@@ -275,7 +257,7 @@ class Api:
         call = retry.Call(retry.Request.READ, method, self.url(path), path, params, body)
         attempt = await self._attempt(call)
         if attempt.reply is None or attempt.phase is retry.Phase.LIMITED:
-            raise Unavailable(f"{call}: {attempt.why}")
+            raise errors.Unavailable(f"{call}: {attempt.why}")
         return attempt.reply
 
     async def send(
@@ -300,7 +282,7 @@ class Api:
         if reply.ok and reply.is_whole and may_be_empty and not reply.body.strip():
             return {}
         if reply.ok and not reply.is_readable and not call.may_be_repeated:
-            raise OutcomeUnknown(unreadable(reply, str(call), self.redaction))
+            raise errors.OutcomeUnknown(replies.unreadable(reply, str(call), self.redaction))
         return self._document(reply, call)
 
     async def prove(self) -> str:
@@ -315,11 +297,11 @@ class Api:
             if reply.status == HTTPStatus.NOT_FOUND:
                 raise wrong_route(call, self.way)
             self._document(reply, call)
-        except NotAuthorised as refused:
+        except errors.NotAuthorised as refused:
             if not refused.known:
                 raise
             return str(refused)
-        except ServiceRefused as refused:
+        except errors.ServiceRefused as refused:
             return str(refused)
         return ""
 
@@ -328,9 +310,9 @@ class Api:
         params = self.assumptions.parameter("sourceType", "SOURCE_TYPE_LOGS")
         return retry.Call(retry.Request.READ, "GET", self.url(POLICIES), POLICIES, params)
 
-    async def _check_route(self, reply: Reply, call: retry.Call) -> None:
+    async def _check_route(self, reply: replies.Reply, call: retry.Call) -> None:
         """Raise WrongRoute where a 404 without a message does not come from the API."""
-        if meaning_of_404(reply) is NotFound.UNCLEAR:
+        if replies.meaning_of_404(reply) is replies.NotFound.UNCLEAR:
             if self._route_proof is None:
                 self._route_proof = asyncio.ensure_future(self._prove_route())
             if not await self._route_proof:
@@ -340,22 +322,22 @@ class Api:
         """Read endpoint 15 once: any answer of the API itself proves the base URL."""
         try:
             reply = await self._deliver(self._proof())
-        except NotAuthorised:
+        except errors.NotAuthorised:
             return True
-        except WrongRoute:
+        except errors.WrongRoute:
             return False
         # A refusal in JSON comes from the API; a 404 of that list comes from a wrong path.
         return reply.ok or (reply.is_json and reply.status != HTTPStatus.NOT_FOUND)
 
-    def _document(self, reply: Reply, call: retry.Call) -> Json:
+    def _document(self, reply: replies.Reply, call: retry.Call) -> Json:
         if not reply.ok:
-            message = message_of(reply, self.redaction) or phrase(reply.status)
-            raise marked(ServiceRefused(message, reply.status), doubtful=reply.doubtful)
+            message = replies.message_of(reply, self.redaction) or replies.phrase(reply.status)
+            raise marked(errors.ServiceRefused(message, reply.status), doubtful=reply.doubtful)
         if not reply.is_readable:
-            raise UnreadableReply(unreadable(reply, str(call), self.redaction))
+            raise errors.UnreadableReply(replies.unreadable(reply, str(call), self.redaction))
         return reply.document
 
-    async def _deliver(self, call: retry.Call) -> Reply:
+    async def _deliver(self, call: retry.Call) -> replies.Reply:
         """Send a request as the retry rules say, until there is a usable answer."""
         number, spent, doubtful = 1, 0, False
         while True:
@@ -370,7 +352,7 @@ class Api:
                     error = stopping(call, _answer(attempt), self.way, self.redaction)
                     raise marked(error, doubtful=doubtful)
                 case retry.NextStep.RESOLVE | retry.NextStep.LEAVE:
-                    raise OutcomeUnknown(f"{call}: {attempt.why}")
+                    raise errors.OutcomeUnknown(f"{call}: {attempt.why}")
                 case retry.NextStep.RETRY:
                     spent += await self._waited(call, attempt, number, doubtful=doubtful)
                     number += 1
@@ -424,6 +406,6 @@ class Api:
         return None if self._reported is None else retry.seconds_between(*self._reported)
 
 
-def _answer(attempt: Attempt) -> Reply:
+def _answer(attempt: Attempt) -> replies.Reply:
     assert attempt.reply is not None  # noqa: S101 - a verdict on an answer has one
     return attempt.reply

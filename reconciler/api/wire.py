@@ -21,16 +21,7 @@ from typing import TYPE_CHECKING, Literal
 import httpx
 
 from reconciler import __version__
-from reconciler.api.replies import (
-    NotFound,
-    Reply,
-    digest_of,
-    make_reply,
-    meaning_of_404,
-    message_of,
-    phrase,
-    unreadable,
-)
+from reconciler.api import replies
 from reconciler.api.retry import Call, Method, Phase, phase_of_status
 from reconciler.api.secret import Redaction, Secret
 from reconciler.errors import UsageError
@@ -414,7 +405,7 @@ class Attempt:
     """How far a request came: the answer, if there is one, and why it is not usable, if so."""
 
     phase: Phase
-    reply: Reply | None = None
+    reply: replies.Reply | None = None
     why: str = ""
 
 
@@ -455,17 +446,17 @@ class Exchange:
             return Attempt(phase, why=self.redaction(describe(error)))
         return self._judged(reply, call)
 
-    def _judged(self, reply: Reply, call: Call) -> Attempt:
+    def _judged(self, reply: replies.Reply, call: Call) -> Attempt:
         phase = _phase_of(reply, call)
         if phase is Phase.ANSWERED:
             return Attempt(phase, reply)
         if reply.ok:
-            return Attempt(phase, reply, unreadable(reply, str(call), self.redaction))
-        message = message_of(reply, self.redaction) or phrase(reply.status)
-        why = f"answered {phrase(reply.status)}: {message}"
+            return Attempt(phase, reply, replies.unreadable(reply, str(call), self.redaction))
+        message = replies.message_of(reply, self.redaction) or replies.phrase(reply.status)
+        why = f"answered {replies.phrase(reply.status)}: {message}"
         return Attempt(phase, reply, f"rate limited ({message})" if phase is Phase.LIMITED else why)
 
-    async def _exchange(self, call: Call) -> Reply:
+    async def _exchange(self, call: Call) -> replies.Reply:
         request = self.client.build_request(
             call.method,
             call.url,
@@ -486,27 +477,30 @@ class Exchange:
         return _reply_of(response, content, call)
 
 
-def _reply_of(response: httpx.Response, content: bytes, call: Call) -> Reply:
+def _reply_of(response: httpx.Response, content: bytes, call: Call) -> replies.Reply:
     """Return a reply. An answer that is known by its digest or ETag is not parsed."""
     status, headers = response.status_code, response.headers
     if status == HTTPStatus.NOT_MODIFIED:
         same = call.etag != "" and headers.get("etag", call.etag) == call.etag
     else:
         whole = status == HTTPStatus.OK and "content-range" not in headers
-        same = call.known != "" and whole and digest_of(content) == call.known
+        same = call.known != "" and whole and replies.digest_of(content) == call.known
     if same:
         date = headers.get("date", "")
-        return Reply(status=status, body=content, is_json=True, date=date, same=True)
-    return make_reply(status, content, headers)
+        return replies.Reply(status=status, body=content, is_json=True, date=date, same=True)
+    return replies.make_reply(status, content, headers)
 
 
-def _phase_of(reply: Reply, call: Call) -> Phase:
+def _phase_of(reply: replies.Reply, call: Call) -> Phase:
     if reply.same or (call.etag and reply.status == HTTPStatus.NOT_MODIFIED):
         return Phase.ANSWERED
     phase = phase_of_status(reply.status)
     if phase is Phase.ANSWERED and reply.body.strip() and not reply.is_json:
         return Phase.LOST
-    if reply.status == HTTPStatus.NOT_FOUND and meaning_of_404(reply) is NotFound.WRONG_ROUTE:
+    if (
+        reply.status == HTTPStatus.NOT_FOUND
+        and replies.meaning_of_404(reply) is replies.NotFound.WRONG_ROUTE
+    ):
         return Phase.MISLED
     return phase
 

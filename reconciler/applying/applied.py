@@ -84,16 +84,14 @@ class Applied:
             for outcome in self.outcomes
             if isinstance(outcome, model.Refused | model.Unconfirmed)
         }
-        if any(isinstance(outcome, model.InDoubt) for outcome in self.outcomes):
-            codes.add(Unsettled.exit_code)
-        if any(isinstance(outcome, model.Skipped) for outcome in self.outcomes):
-            codes.add(ExitCode.PARTIAL)
-        if self.unproved:
-            codes.add(ExitCode.PARTIAL)
-        if self.overtaken:
-            codes.add(Stale.exit_code)
-        if self.unjournaled:
-            codes.add(JournalError.exit_code)
+        kinds = {type(outcome) for outcome in self.outcomes}
+        found = {
+            Unsettled.exit_code: model.InDoubt in kinds,
+            ExitCode.PARTIAL: model.Skipped in kinds or bool(self.unproved),
+            Stale.exit_code: bool(self.overtaken),
+            JournalError.exit_code: self.unjournaled,
+        }
+        codes.update(code for code, applies in found.items() if applies)
         if self.stopped_by is not None:
             codes.add(self.stopped_by.exit_code)
         if self.signal_code is not None:

@@ -274,7 +274,8 @@ def read_content(text: bytes, place: str, before: UncheckedLines | None = None) 
     content = Content(torn=end < len(text), before=before)
     if before is not None:
         content.header = before.header
-    elif not end and not _may_begin_a_journal(text):
+    elif not end and text[: len(BEGINNING)] != BEGINNING[: len(text)]:
+        # It is no header that was cut.
         raise JournalError(f"{place} is not a journal")
     try:
         for number, span in enumerate(_lines(text, content.known, end), content.count + 1):
@@ -298,11 +299,6 @@ def _lines(text: bytes, start: int, end: int) -> Iterator[LineSpan]:
         found = text.find(b"\n", start, end)
         yield LineSpan(text, start, found)
         start = found + 1
-
-
-def _may_begin_a_journal(torn: bytes) -> bool:
-    """Return whether a text may be a header that was cut, and not other content."""
-    return torn[: len(BEGINNING)] == BEGINNING[: len(torn)]
 
 
 _Unsent: TypeAlias = (

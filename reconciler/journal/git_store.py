@@ -15,20 +15,8 @@ from pathlib import Path
 from typing import NoReturn
 
 from reconciler.errors import JournalError, Locked
+from reconciler.journal import store
 from reconciler.journal.content import line_of
-from reconciler.journal.store import (
-    Ending,
-    Lease,
-    LockRecord,
-    Note,
-    Store,
-    ending_of,
-    locked_by,
-    parse_record,
-    record_text,
-    remember,
-    remembered,
-)
 from reconciler.runtime.advice import from_newest
 from reconciler.runtime.failpoints import Point, reached
 from reconciler.runtime.git import Git, GitFailed
@@ -305,7 +293,7 @@ _LOCK = "lock.json"
 _TRIES = 20
 
 
-class GitStore(Store):
+class GitStore(store.Store):
     """The lines of a journal in a git ref. `place` is its name in messages."""
 
     is_shared = True
@@ -317,7 +305,7 @@ class GitStore(Store):
         self._lines = bytearray()
         self._parts: list[JournalPart] = []
         self._lock = b""
-        self._newest = Ending()
+        self._newest = store.Ending()
 
     def read(self) -> bytes:
         """Fetch the lines; while the lock is ours, they are what we pushed last."""
@@ -325,36 +313,36 @@ class GitStore(Store):
             self._fetch()
         return bytes(self._lines)
 
-    def holder(self) -> Lease | None:
+    def holder(self) -> store.Lease | None:
         """Fetch who holds the lock."""
         self._fetch()
         return self._lease
 
-    def seen(self) -> Sequence[Ending]:
+    def seen(self) -> Sequence[store.Ending]:
         """Return the end at the mark, if the ref lacks it, and the end that this machine saw."""
         with self._errors("read"):
             way_back = self._remote.from_mark if self._newest.end else ""
-            return replace(self._newest, way_back=way_back), remembered(self._remote.memory)
+            return replace(self._newest, way_back=way_back), store.remembered(self._remote.memory)
 
     def note_seen(self) -> None:
         """Write the end of the lines into a file of this machine."""
         if self._lines:
             with self._errors("read"):
-                remember(self._remote.memory, ending_of(self._lines))
+                store.remember(self._remote.memory, store.ending_of(self._lines))
 
     @property
-    def _lease(self) -> Lease | None:
-        return parse_record(self._lock).lease
+    def _lease(self) -> store.Lease | None:
+        return store.parse_record(self._lock).lease
 
-    def append(self, lines: bytes, lease: Lease, note: Note) -> None:
+    def append(self, lines: bytes, lease: store.Lease, note: store.Note) -> None:
         """Push a commit with these lines after the others."""
         self._write(self._lines, lines, lease, note)
 
-    def replace(self, lines: bytes, lease: Lease, note: Note) -> None:
+    def replace(self, lines: bytes, lease: store.Lease, note: store.Note) -> None:
         """Push a commit with only these lines; the earlier lines stay in its ancestors."""
         self._write(bytearray(), lines, lease, note)
 
-    def _write(self, before: bytearray, lines: bytes, lease: Lease, note: Note) -> None:
+    def _write(self, before: bytearray, lines: bytes, lease: store.Lease, note: store.Note) -> None:
         self._check(lease)
         try:
             self._commit(before, lines, lease, note)
@@ -362,11 +350,11 @@ class GitStore(Store):
             self._lost()
         self.note_seen()
 
-    def _check(self, lease: Lease) -> None:
+    def _check(self, lease: store.Lease) -> None:
         if self._lease is None or self._lease.owner != lease.owner:
             self._lost()
 
-    def lock(self, lease: Lease) -> None:
+    def lock(self, lease: store.Lease) -> None:
         """Push a commit with the lock. Raises Locked where there is a lock."""
         if self._tip is None:
             self._fetch()
@@ -374,16 +362,18 @@ class GitStore(Store):
             if self._lease is not None:
                 self._fetch()
             if self._lease is not None:
-                raise locked_by(self, self._lease)
+                raise store.locked_by(self, self._lease)
             try:
-                self._commit(self._lines, b"", lease, Note(f"locked by {lease.words}", lease.actor))
+                self._commit(
+                    self._lines, b"", lease, store.Note(f"locked by {lease.words}", lease.actor)
+                )
             except RefMoved:
                 self._fetch()
             else:
                 return
         raise Locked(f"{self.place} is written to by others all the time")
 
-    def release(self, lease: Lease, ended: str) -> None:
+    def release(self, lease: store.Lease, ended: str) -> None:
         """Push a commit without the lock; remove the ref, where no line was ever written.
 
         Where the journal ends as it should, the mark moves too.
@@ -391,9 +381,11 @@ class GitStore(Store):
         self._check(lease)
         if not self._lines and self._removed():
             return
-        is_newest = bool(ended) and ending_of(self._lines).end == ended
+        is_newest = bool(ended) and store.ending_of(self._lines).end == ended
         try:
-            self._commit(self._lines, b"", None, Note("unlocked", lease.actor), marked=is_newest)
+            self._commit(
+                self._lines, b"", None, store.Note("unlocked", lease.actor), marked=is_newest
+            )
         except RefMoved:
             self._lost()
         if is_newest:
@@ -411,16 +403,16 @@ class GitStore(Store):
         self._tip, self._lock, self._parts = "", b"", []
         return True
 
-    def unlock(self, owner: str) -> Lease | None:
+    def unlock(self, owner: str) -> store.Lease | None:
         """Push a commit without the lock that another run took."""
         self._fetch()
         held = self._lease
         if held is None:
             return None
         if held.owner != owner:
-            raise locked_by(self, held)
+            raise store.locked_by(self, held)
         try:
-            self._commit(self._lines, b"", None, Note(f"lock taken from {held.words}", ""))
+            self._commit(self._lines, b"", None, store.Note(f"lock taken from {held.words}", ""))
         except RefMoved:
             raise Locked(f"{self.place} changed meanwhile; look again") from None
         return held
@@ -444,7 +436,7 @@ class GitStore(Store):
             marked = self._blobs(newest) if newest not in ("", tip) else {}
             # The mark's lines may be those of these files.
             is_beyond = not marked.items() <= blobs.items()
-            self._newest = ending_of(self._joined(marked)[0]) if is_beyond else Ending()
+            self._newest = store.ending_of(self._joined(marked)[0]) if is_beyond else store.Ending()
 
     def _joined(self, blobs: Mapping[str, str]) -> tuple[bytes, list[JournalPart]]:
         """Read the lines of a commit, and the parts that they are in, from its files."""
@@ -467,8 +459,8 @@ class GitStore(Store):
         self,
         before: bytearray,
         more: bytes,
-        lease: Lease | None,
-        note: Note,
+        lease: store.Lease | None,
+        note: store.Note,
         *,
         marked: bool = False,
     ) -> None:
@@ -476,7 +468,7 @@ class GitStore(Store):
 
         `marked` moves the mark too. Raises RefMoved where that is no longer the last commit.
         """
-        lock = record_text(LockRecord(lease)) if lease is not None else b""
+        lock = store.record_text(store.LockRecord(lease)) if lease is not None else b""
         tip = self._tip or ""
         with self._errors("written"):
             parts = self._grown(before, more)

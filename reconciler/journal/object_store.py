@@ -17,16 +17,8 @@ from obstore.exceptions import AlreadyExistsError, BaseError, PreconditionError
 from obstore.store import from_url
 
 from reconciler.errors import JournalError, Locked
+from reconciler.journal import store
 from reconciler.journal.content import BEGINNING
-from reconciler.journal.store import (
-    Lease,
-    LockRecord,
-    Note,
-    Store,
-    locked_by,
-    parse_record,
-    record_text,
-)
 from reconciler.runtime.addresses import proxies_beyond
 from reconciler.runtime.failpoints import Point, reached
 
@@ -177,7 +169,7 @@ _LOCK = "lock.json"
 _READS = 5
 
 
-class ObjectStore(Store):
+class ObjectStore(store.Store):
     """The lines of a journal in a bucket."""
 
     is_shared = True
@@ -214,7 +206,7 @@ class ObjectStore(Store):
         numbers = (int(digit) for digit in digits if digit.isascii() and digit.isdigit())
         return sorted(number for number in numbers if _name(number) in names)
 
-    def append(self, lines: bytes, lease: Lease, note: Note) -> None:
+    def append(self, lines: bytes, lease: store.Lease, note: store.Note) -> None:
         """Create the next object.
 
         The lock is checked before, so that nothing is written without it, and after, as it may have
@@ -231,34 +223,34 @@ class ObjectStore(Store):
         self._check(lease)
         self._last += 1
 
-    def replace(self, lines: bytes, lease: Lease, note: Note) -> None:
+    def replace(self, lines: bytes, lease: store.Lease, note: store.Note) -> None:
         """Append lines that begin a journal, then remove the objects before them."""
         self.append(lines, lease, note)
         old = [_name(number) for number in self._numbers() if number < self._last]
         if old:
             self._bucket.delete(old)
 
-    def _locked(self) -> tuple[StoredObject | None, LockRecord]:
+    def _locked(self) -> tuple[StoredObject | None, store.LockRecord]:
         held = self._bucket.get(_LOCK)
-        return held, parse_record(held.content) if held is not None else LockRecord()
+        return held, store.parse_record(held.content) if held is not None else store.LockRecord()
 
-    def _own(self, lease: Lease) -> tuple[StoredObject | None, LockRecord]:
+    def _own(self, lease: store.Lease) -> tuple[StoredObject | None, store.LockRecord]:
         """Return the lock. Raises Locked unless it is ours."""
         held, record = self._locked()
         if record.lease is None or record.lease.owner != lease.owner:
             self._lost()
         return held, record
 
-    def _check(self, lease: Lease) -> None:
+    def _check(self, lease: store.Lease) -> None:
         """Raise Locked unless the lock is ours; write a renewed lease."""
         held, record = self._own(lease)
         if record.lease != lease:
-            self._write_lock(LockRecord(lease, record.ended), held)
+            self._write_lock(store.LockRecord(lease, record.ended), held)
 
-    def _write_lock(self, record: LockRecord, held: StoredObject | None) -> None:
+    def _write_lock(self, record: store.LockRecord, held: StoredObject | None) -> None:
         version = held.version if held is not None else None
         try:
-            self._bucket.put(_LOCK, record_text(record), version)
+            self._bucket.put(_LOCK, store.record_text(record), version)
         except ConditionFailed:
             self._lost()
 
@@ -267,23 +259,25 @@ class ObjectStore(Store):
         now = f"it is locked by {held.words}" if held is not None else "no run has it locked"
         raise Locked(f"another run wrote to {self.place}, so nothing is written here: {now}")
 
-    def lock(self, lease: Lease) -> None:
+    def lock(self, lease: store.Lease) -> None:
         """Write the lock, if it is free."""
         held, record = self._locked()
         holder = record.lease
         if holder is None:
             try:
-                return self._write_lock(LockRecord(lease, record.ended), held)
+                return self._write_lock(store.LockRecord(lease, record.ended), held)
             except Locked:
                 holder = self.holder()
-        raise locked_by(self, holder) if holder else Locked(f"{self.place} is locked by others")
+        raise (
+            store.locked_by(self, holder) if holder else Locked(f"{self.place} is locked by others")
+        )
 
-    def release(self, lease: Lease, ended: str) -> None:
+    def release(self, lease: store.Lease, ended: str) -> None:
         """Write that the lock is free, if it is still ours."""
         held, _ = self._own(lease)
-        self._write_lock(LockRecord(None, ended), held)
+        self._write_lock(store.LockRecord(None, ended), held)
 
-    def holder(self) -> Lease | None:
+    def holder(self) -> store.Lease | None:
         """Return who holds the lock."""
         return self._locked()[1].lease
 
@@ -291,14 +285,14 @@ class ObjectStore(Store):
         """Return the end of the journal at the last release, from the lock."""
         return self._locked()[1].ended
 
-    def unlock(self, owner: str) -> Lease | None:
+    def unlock(self, owner: str) -> store.Lease | None:
         """Write that the lock is free, if the holding with this id has it; return that holding."""
         held, record = self._locked()
         if record.lease is None:
             return None
         if record.lease.owner != owner:
-            raise locked_by(self, record.lease)
-        self._write_lock(LockRecord(None, record.ended), held)
+            raise store.locked_by(self, record.lease)
+        self._write_lock(store.LockRecord(None, record.ended), held)
         return record.lease
 
 

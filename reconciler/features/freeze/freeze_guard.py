@@ -13,20 +13,11 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, tzinfo
 from typing import TYPE_CHECKING, Final
 
+from reconciler import model
 from reconciler.document import Json, value_at
 from reconciler.errors import ReconcilerError, UnreadableReply
 from reconciler.features.freeze.freeze_settings import Freeze, Holding, Incidents, holding
 from reconciler.kinds import BY_NAME
-from reconciler.model import (
-    Change,
-    ClockUnchecked,
-    FreezeUnknown,
-    GuardViolation,
-    Plan,
-    Remark,
-    Remembered,
-    Seen,
-)
 from reconciler.model.guard_levels import BREAK_GLASS, FROZEN
 from reconciler.model.quoting import listed, quoted
 from reconciler.planning.guards.all_guards import PlanUnderGuard
@@ -61,7 +52,7 @@ class Stopping:
 
 
 async def open_incidents_of(
-    api: Api, plan: Plan, wanted: Incidents, now: datetime
+    api: Api, plan: model.Plan, wanted: Incidents, now: datetime
 ) -> list[Stopping]:
     """Return the open incidents that freeze the writes of a plan.
 
@@ -156,10 +147,10 @@ async def _named_by_events(api: Api, incidents: list[Incident]) -> dict[str, _Fa
     return facts
 
 
-def _facts_of(change: Change) -> _Facts:
+def _facts_of(change: model.Change) -> _Facts:
     kind = BY_NAME[change.ref.kind]
     known = change.observation
-    before = known.document if isinstance(known, Seen | Remembered) else {}
+    before = known.document if isinstance(known, model.Seen | model.Remembered) else {}
     documents: tuple[Json, ...] = (before, change.body)
     names = [change.ref.name, *(value_at(document, kind.title) for document in documents)]
     labels: list[tuple[object, object]] = [*change.labels.items()]
@@ -170,14 +161,14 @@ def _facts_of(change: Change) -> _Facts:
     return _facts(names, [change.remote_id], labels)
 
 
-def _why(told: _Facts, touched: Iterable[tuple[Change, _Facts]]) -> str:
+def _why(told: _Facts, touched: Iterable[tuple[model.Change, _Facts]]) -> str:
     """Return why an incident is about a change; "" where it is about none."""
     if not (told.names or told.alerts or told.labels):
         return "it has neither a name, nor a label, nor an alert"
     return next(filter(None, (_shared(told, change, own) for change, own in touched)), "")
 
 
-def _shared(told: _Facts, change: Change, own: _Facts) -> str:
+def _shared(told: _Facts, change: model.Change, own: _Facts) -> str:
     """Return what an incident shares with one change, the surest first; "" for nothing."""
     if own.alerts & told.alerts:
         return f"it is of `{change.ref}`"
@@ -216,7 +207,7 @@ MOST_CLOCKS_DIFFER: Final = 300.0
 MOST_NAMED: Final = 5
 
 
-async def with_freeze(asked: PlanUnderGuard) -> Plan:
+async def with_freeze(asked: PlanUnderGuard) -> model.Plan:
     """Return the plan with the objections of a freeze. They come first.
 
     Incidents are listed only where the environment names them.
@@ -224,8 +215,8 @@ async def with_freeze(asked: PlanUnderGuard) -> Plan:
     plan, freeze = asked.plan, asked.environment.setting("freeze", Freeze)
     if freeze is None:
         return plan
-    violations: list[GuardViolation] = []
-    remarks: list[Remark] = []
+    violations: list[model.GuardViolation] = []
+    remarks: list[model.Remark] = []
     unknown: list[str] = []
     if freeze.incidents is not None:
         try:
@@ -242,31 +233,31 @@ async def with_freeze(asked: PlanUnderGuard) -> Plan:
         remarks, doubts = _clock_doubts(asked.api.clock_difference)
         unknown.extend(doubts)
     if freeze.on_unknown == "allow":
-        remarks.extend(map(FreezeUnknown, unknown))
+        remarks.extend(map(model.FreezeUnknown, unknown))
     else:
         violations.extend(_unreported(why, plan.environment) for why in unknown)
     return replace(plan, guarded=(*violations, *plan.guarded), remarks=(*plan.remarks, *remarks))
 
 
-def _clock_doubts(seconds: float | None) -> tuple[list[Remark], list[str]]:
+def _clock_doubts(seconds: float | None) -> tuple[list[model.Remark], list[str]]:
     """Compare our clock with the service's, if it is known: by our clock no window applies."""
     if seconds is None:
-        return [ClockUnchecked()], []
+        return [model.ClockUnchecked()], []
     if abs(seconds) <= MOST_CLOCKS_DIFFER:
         return [], []
     minutes, way = round(abs(seconds) / 60), "behind" if seconds > 0 else "ahead of"
     return [], [f"the clock of this machine is {minutes:,} minutes {way} that of the service"]
 
 
-def _in_window(held: Holding, environment: str) -> GuardViolation:
+def _in_window(held: Holding, environment: str) -> model.GuardViolation:
     reasons = "; ".join(dict.fromkeys(window.reason.strip() for window in held.windows))
     if held.until is None:
         message = f"`{environment}` is frozen, and no end is in sight within a year: {reasons}"
         later = "change the windows: `freeze:` in reconciler.yaml, in an earlier merge"
-        return GuardViolation(said=message, remedies=(later, _breaking_glass()), code=FROZEN)
+        return model.GuardViolation(said=message, remedies=(later, _breaking_glass()), code=FROZEN)
     until = format_moment(held.until, held.windows[0].zone, held.windows[0].timezone)
     later = f"apply again after that, or {_waiting()}"
-    return GuardViolation(
+    return model.GuardViolation(
         said=f"`{environment}` is frozen until {until}: {reasons}",
         remedies=(later, _breaking_glass()),
         code=FROZEN,
@@ -282,13 +273,13 @@ def format_moment(at: datetime, zone: tzinfo, name: str) -> str:
     return f"{there} {name} ({here} UTC)" if name != "UTC" else f"{here} UTC"
 
 
-def _while_open(stopping: Sequence[Stopping], environment: str) -> GuardViolation:
+def _while_open(stopping: Sequence[Stopping], environment: str) -> model.GuardViolation:
     named = listed([*map(_name, stopping)], MOST_NAMED)
     noun = "incident is" if len(stopping) == 1 else "incidents are"
     message = f"`{environment}` is frozen while {len(stopping)} {noun} open: {named}"
     closed = "apply again once they are closed (`reconciler incidents list --open`)"
     later = f"{closed}, or {_waiting()}"
-    return GuardViolation(said=message, remedies=(later, _breaking_glass()), code=FROZEN)
+    return model.GuardViolation(said=message, remedies=(later, _breaking_glass()), code=FROZEN)
 
 
 def _name(stopping: Stopping) -> str:
@@ -300,7 +291,7 @@ def _name(stopping: Stopping) -> str:
     return quoted(incident.name or incident.id) + (f" ({about})" if about else "")
 
 
-def _unreported(why: str, environment: str) -> GuardViolation:
+def _unreported(why: str, environment: str) -> model.GuardViolation:
     setting = f"`freeze: {{onUnknown: allow}}` of `{environment}` in reconciler.yaml"
     remedies = (
         "fix that, and apply again",
@@ -308,7 +299,7 @@ def _unreported(why: str, environment: str) -> GuardViolation:
         _breaking_glass(),
     )
     message = f"it is unknown whether `{environment}` is frozen: {why}"
-    return GuardViolation(said=message, remedies=remedies, code=FROZEN)
+    return model.GuardViolation(said=message, remedies=remedies, code=FROZEN)
 
 
 def _breaking_glass() -> str:
