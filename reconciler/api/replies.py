@@ -232,7 +232,9 @@ class ReadLog:
     def note(self, path: str, reply: Reply, *, plain: bool) -> None:
         """Record one answer; `plain` means that a read of the path would be the same request."""
         if plain and reply.status == HTTPStatus.OK and reply.is_readable:
-            self.made.append((path, digest_of(reply.body), strong_etag(reply.etag)))
+            # A weak ETag does not identify the bytes of an answer.
+            etag = reply.etag if _STRONG.fullmatch(reply.etag) else ""
+            self.made.append((path, digest_of(reply.body), etag))
         else:
             self.whole = False
 
@@ -242,11 +244,6 @@ READS: ContextVar[ReadLog | None] = ContextVar("READS", default=None)
 
 
 _STRONG = re.compile(r'"[!#-~]{1,200}"')
-
-
-def strong_etag(header: str) -> str:
-    """Return an ETag that identifies the bytes of an answer; "" for a weak one or none."""
-    return header if _STRONG.fullmatch(header) else ""
 
 
 def digest_of(body: bytes) -> str:

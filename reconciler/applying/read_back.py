@@ -172,7 +172,7 @@ async def moved(
     if not kind.readable_by(api.assumptions):
         return []
     observed: list[model.Observation | ReconcilerError] = await asyncio.gather(
-        *(observe(kind, api, each.manifest, history.of(each.ref)) for each in sendings)
+        *(observe(kind, api, sending.manifest, history.of(sending.ref)) for sending in sendings)
     )
     refused = []
     for sending, now in zip(sendings, observed, strict=True):

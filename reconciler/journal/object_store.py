@@ -265,12 +265,14 @@ class ObjectStore(store.Store):
         holder = record.lease
         if holder is None:
             try:
-                return self._write_lock(store.LockRecord(lease, record.ended), held)
+                self._write_lock(store.LockRecord(lease, record.ended), held)
             except Locked:
                 holder = self.holder()
-        raise (
-            store.locked_by(self, holder) if holder else Locked(f"{self.place} is locked by others")
-        )
+            else:
+                return
+        if holder is None:
+            raise Locked(f"{self.place} is locked by others")
+        raise store.locked_by(self, holder)
 
     def release(self, lease: store.Lease, ended: str) -> None:
         """Write that the lock is free, if it is still ours."""

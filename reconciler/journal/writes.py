@@ -173,7 +173,7 @@ class Before:
 
     @property
     def live(self) -> dict[str, Json] | None:
-        """What was live right before the run, None where that is not kept."""
+        """The document that was live right before the run, None where it is not kept."""
         return self.backup.live if self.backup is not None else None
 
 

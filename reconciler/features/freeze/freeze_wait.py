@@ -56,7 +56,11 @@ def wait_for_thaw(session: Session, patience: LockTimeout) -> None:
             while frozen := _frozen(session):
                 left = deadline - patience.monotonic()
                 # Of windows; only incidents and failed reads have none.
-                ends = [datetime.fromisoformat(each.until) for each in frozen if each.until]
+                ends = [
+                    datetime.fromisoformat(violation.until)
+                    for violation in frozen
+                    if violation.until
+                ]
                 until = max(ends, default=None)
                 is_later = until is not None and _seconds_to(until) > left
                 if is_later or _is_endless(session):

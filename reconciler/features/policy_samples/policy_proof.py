@@ -19,15 +19,11 @@ from reconciler.features.policy_samples.policy_impact import Met, PolicyImpact, 
 from reconciler.journal.entries import Started, WrittenEntry
 from reconciler.journal.history import once_written
 from reconciler.kinds.kind import Kind, Sending, WriteResult, observe
-from reconciler.model import Ref, Refused, RemoteId, Seen, Unconfirmed, Written
+from reconciler.model import Refused, Seen, Unconfirmed, Written
 from reconciler.model.quoting import listed, quoted
 from reconciler.runtime.failpoints import Point, reached
 
 MOST_NAMED = 3
-
-
-def _ignored(_: Ref, __: RemoteId) -> None:
-    """Ignore an id: an overwrite of a list returns none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +128,8 @@ class Proving:
     ) -> Proved:
         answer: WriteResult
         try:
-            answer = next(iter(await kind.write(self.api, [back], _ignored)))
+            # An overwrite of a list returns no id.
+            answer = next(iter(await kind.write(self.api, [back], lambda *_: None)))
         except ReconcilerError as error:
             answer = error
         outcome = outcome_of(back, answer)
