@@ -20,10 +20,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from benchmarks.manifests import alert, dashboard, slo, uuid_of
+from reconciler.journal.content import parse_entry
 from reconciler.journal.entries import Entry
 from reconciler.journal.file_store import FileStore
 from reconciler.journal.journal import Journal
-from reconciler.journal.lines import parse_entry
 
 KEY = "benchmark"
 READY = "emulator ready: "

@@ -1,4 +1,7 @@
-"""Requests to the service: key, deadline, limits, retries, and the error of each status."""
+"""Requests to the service: key, deadline, limits, retries, and the error of each status.
+
+An answer that ends a run is reported with the setting that may be wrong. Source: docs/network.md.
+"""
 
 from __future__ import annotations
 
@@ -6,57 +9,119 @@ import asyncio
 import random
 import time
 from collections.abc import Awaitable, Callable, Iterable
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from http import HTTPStatus
-from typing import Self
+from typing import Literal, Self, TypeVar
 
 import httpx
 
-from reconciler.api.fatal_answers import ApiAccess, gave_up, marked, stopping, wrong_route
-from reconciler.api.pace import Pace
-from reconciler.api.reads import READS
-from reconciler.api.replies import (
-    NotFound,
-    Reply,
-    meaning_of_404,
-    message_of,
-    phrase,
-    unreadable,
-)
-from reconciler.api.retry import (
-    LIMITED_RETRY_COST,
-    RETRY_COST,
-    Call,
-    GiveUp,
-    Method,
-    NextStep,
-    Parameters,
-    Phase,
-    Request,
-    RetryBudget,
-    RetryDelay,
-    next_step,
-    retry_after_seconds,
-    seconds_between,
-)
+from reconciler import errors
+from reconciler.api import replies, retry
 from reconciler.api.secret import Redaction, Secret
-from reconciler.api.wire import Attempt, Authorization, Exchange, open_client
+from reconciler.api.wire import Attempt, Authorization, Exchange, Pace, open_client
 from reconciler.document import ABSENT, Json, Missing
-from reconciler.errors import (
-    InvalidInput,
-    NotAuthorised,
-    OutcomeUnknown,
-    ServiceRefused,
-    Unavailable,
-    UnclearAbsence,
-    UnreadableReply,
-    WrongRoute,
-)
 from reconciler.model.assumptions import POLICIES, Assumptions
 from reconciler.runtime.addresses import steps_in
 from reconciler.runtime.progress import AskedAgain, Waits
+
+_Failure = TypeVar("_Failure", bound=errors.ReconcilerError)
+USUAL_PATH = Assumptions().base_path
+
+
+@dataclass(frozen=True, slots=True)
+class ApiAccess:
+    """How requests reach the API: settings that may be wrong."""
+
+    base_path: str
+    authorization: Literal["raw", "bearer"]
+
+    def hint(self, reply: replies.Reply) -> str:
+        """Return what to change for an answer that a setting may cause; "" for any other."""
+        if reply.status == HTTPStatus.UNAUTHORIZED:
+            return self._key_hint
+        return self.path_hint if leads_elsewhere(reply) else ""
+
+    @property
+    def path_hint(self) -> str:
+        """Return what to check where an address is not that of the API."""
+        if self.base_path != USUAL_PATH:
+            added = self.base_path or "nothing"
+            return f"check the base URL, to which {added} is added, as `api.basePath` says"
+        return (
+            f"check the base URL, to which {USUAL_PATH} is added, and `api.basePath`: "
+            "some services have this API under a version number, as /mgmt/openapi/3"
+        )
+
+    @property
+    def _key_hint(self) -> str:
+        sent, wanted, other = "as it is", "`Bearer KEY`", "bearer"
+        if self.authorization == "bearer":
+            sent, wanted, other = "as `Bearer KEY`", "it as it is", "raw"
+        return (
+            f"the key went {sent}; where the service wants {wanted}, "
+            f"set `authorization: {other}` in reconciler.yaml"
+        )
+
+
+def leads_elsewhere(reply: replies.Reply) -> bool:
+    """Return whether an answer is not of the API: a redirect, a page, an unknown route."""
+    if reply.ok:
+        return not reply.is_json and replies.is_page(reply)
+    if reply.status == HTTPStatus.NOT_FOUND:
+        return replies.meaning_of_404(reply) is replies.NotFound.WRONG_ROUTE
+    redirect = HTTPStatus.MULTIPLE_CHOICES <= reply.status < HTTPStatus.BAD_REQUEST
+    return redirect or reply.status == HTTPStatus.NOT_IMPLEMENTED
+
+
+def marked(error: _Failure, *, doubtful: bool) -> _Failure:
+    """Mark an error if an earlier attempt may have been carried out, and return it."""
+    error.doubtful |= doubtful
+    return error
+
+
+def gave_up(
+    call: retry.Call, attempt: Attempt, step: retry.GiveUp, way: ApiAccess
+) -> errors.Unavailable:
+    """Return the error for a last attempt that failed, with the reason."""
+    message = f"{call}: {attempt.why} ({step.why})"
+    if attempt.reply is None or not attempt.reply.ok:
+        return errors.Unavailable(message)
+    hint = way.hint(attempt.reply)
+    return errors.UnreadableReply(message + (f"; {hint}" if hint else ""))
+
+
+def stopping(
+    call: retry.Call, reply: replies.Reply, way: ApiAccess, redaction: Redaction
+) -> errors.ReconcilerError:
+    """Return the error for an answer that ends the run: a refused key, or another service."""
+    message = replies.message_of(reply, redaction)
+    words = replies.phrase(reply.status) + (f": {message}" if message else "")
+    if reply.status == HTTPStatus.UNAUTHORIZED:
+        message = f"the service does not accept the API key ({words}); {way.hint(reply)}"
+        return errors.NotAuthorised(message)
+    if reply.status == HTTPStatus.FORBIDDEN:
+        message = f"the API key lacks a permission for {call.method} {call.path} ({words})"
+        return errors.NotAuthorised(message, known=True)
+    if reply.status == HTTPStatus.NOT_MODIFIED:
+        return errors.Redirected(
+            f"{call} answered {words}, and nothing was asked that this answers: look for a cache "
+            "between here and the service"
+        )
+    if HTTPStatus.MULTIPLE_CHOICES <= reply.status < HTTPStatus.BAD_REQUEST:
+        where = redaction(reply.location)[: replies.LONGEST_MESSAGE] or "nowhere"
+        return errors.Redirected(
+            f"{call} answered {replies.phrase(reply.status)} to {where}; redirects are never "
+            f"followed, as the key would go along: {way.path_hint}"
+        )
+    return wrong_route(call, way)
+
+
+def wrong_route(call: retry.Call, way: ApiAccess) -> errors.WrongRoute:
+    """Return the error for an address that answers, and is not the API."""
+    return errors.WrongRoute(f"{call.url} is not a path of the management API: {way.path_hint}")
+
 
 DEADLINE_SECONDS = 30.0
 
@@ -87,7 +152,7 @@ class Api:
     transport: httpx.AsyncBaseTransport | None = None
     assumptions: Assumptions = field(default_factory=Assumptions)
     patience: Timing = field(default_factory=Timing)
-    budget: RetryBudget = field(default_factory=RetryBudget)
+    budget: retry.RetryBudget = field(default_factory=retry.RetryBudget)
     redaction: Redaction = field(default_factory=Redaction)
     waits: Waits = field(default_factory=Waits)
     sent: int = 0
@@ -101,19 +166,12 @@ class Api:
         Raises UsageError where the environment names a proxy or certificates that cannot be used.
         """
         self.redaction.add(self.key.reveal())
-        deadline = self.patience.deadline
-        most = self.assumptions.requests_at_once
+        deadline, most = self.patience.deadline, self.assumptions.requests_at_once
         client = open_client(
             self.base_url, self.key, self.authorization, self.transport, deadline, most=most
         )
-        pace, clock = Pace(most), self.patience.clock
         self._exchange = Exchange(
-            client=client,
-            deadline=deadline,
-            redaction=self.redaction,
-            waits=self.waits,
-            pace=pace,
-            clock=clock,
+            client, deadline, self.redaction, self.waits, Pace(most), self.patience.clock
         )
         return self
 
@@ -128,7 +186,7 @@ class Api:
         Raises InvalidInput for a path that would lead to another place than it names.
         """
         for part in steps_in(path):
-            raise InvalidInput(
+            raise errors.InvalidInput(
                 f"{path}: `{part}` cannot be a part of an address, so nothing is asked"
             )
         return self.base_url.rstrip("/") + self.assumptions.base_path + path
@@ -139,7 +197,7 @@ class Api:
         return ApiAccess(self.assumptions.base_path, self.authorization)
 
     async def read(
-        self, path: str, params: Parameters = (), *, assumed: bool = False
+        self, path: str, params: retry.Parameters = (), *, assumed: bool = False
     ) -> Json | Missing:
         """Read a document with GET; return ABSENT where the service says it has none.
 
@@ -147,16 +205,18 @@ class Api:
         a 404 means absence. Raises Unavailable, WrongRoute, UnclearAbsence, NotAuthorised or
         ServiceRefused.
         """
-        call = Call(Request.READ, "GET", self.url(path), path, params)
-        reads = READS.get()
+        call = retry.Call(retry.Request.READ, "GET", self.url(path), path, params)
+        reads = replies.READS.get()
         reply = None if reads is None or params else reads.fetched.pop(path, None)
         if reply is None:
             reply = await self._deliver(call)
         if reads is not None:
             reads.note(path, reply, plain=not (params or assumed))
         if reply.status == HTTPStatus.NOT_FOUND:
-            if assumed and meaning_of_404(reply) is NotFound.UNCLEAR:
-                raise UnclearAbsence(f"{call} answered {phrase(reply.status)} and does not say why")
+            if assumed and replies.meaning_of_404(reply) is replies.NotFound.UNCLEAR:
+                raise errors.UnclearAbsence(
+                    f"{call} answered {replies.phrase(reply.status)} and does not say why"
+                )
             await self._check_route(reply, call)
             return ABSENT
         return self._document(reply, call)
@@ -169,41 +229,45 @@ class Api:
         """
         for path, known, etag in made:
             named = etag if self.assumptions.conditional_reads else ""
-            call = Call(Request.READ, "GET", self.url(path), path, known=known, etag=named)
+            call = retry.Call(
+                retry.Request.READ, "GET", self.url(path), path, known=known, etag=named
+            )
             reply = await self._deliver(call)
             if reply.status == HTTPStatus.NOT_MODIFIED and not reply.same:
                 # The reply names another document than the one asked about, so it proves nothing.
                 reply = await self._deliver(replace(call, etag=""))
             if not reply.same:
-                reads = READS.get()
+                reads = replies.READS.get()
                 if reads is not None:
                     reads.fetched[path] = reply
                 return False
         return True
 
-    async def ask(self, path: str, body: Json, params: Parameters = ()) -> Json:
+    async def ask(self, path: str, body: Json, params: retry.Parameters = ()) -> Json:
         """Send a POST that changes nothing (7, 8, 14, 18, 19), so it may be repeated."""
-        return await self.send("POST", path, body, request=Request.READ, params=params)
+        return await self.send("POST", path, body, request=retry.Request.READ, params=params)
 
-    async def probe(self, method: Method, path: str, params: Parameters, body: Json) -> Reply:
+    async def probe(
+        self, method: retry.Method, path: str, params: retry.Parameters, body: Json
+    ) -> replies.Reply:
         """Send a request that changes nothing once, and return any answer.
 
         Raises Unavailable where there is none.
         """
-        call = Call(Request.READ, method, self.url(path), path, params, body)
+        call = retry.Call(retry.Request.READ, method, self.url(path), path, params, body)
         attempt = await self._attempt(call)
-        if attempt.reply is None or attempt.phase is Phase.LIMITED:
-            raise Unavailable(f"{call}: {attempt.why}")
+        if attempt.reply is None or attempt.phase is retry.Phase.LIMITED:
+            raise errors.Unavailable(f"{call}: {attempt.why}")
         return attempt.reply
 
     async def send(
         self,
-        method: Method,
+        method: retry.Method,
         path: str,
         body: Json,
         *,
-        request: Request,
-        params: Parameters = (),
+        request: retry.Request,
+        params: retry.Parameters = (),
         may_be_empty: bool = False,
     ) -> Json:
         """Send a write and return the answer's document, `{}` for an empty answer where allowed.
@@ -211,14 +275,14 @@ class Api:
         Raises OutcomeUnknown where a write that must not be repeated may have been carried out;
         otherwise ServiceRefused, NotAuthorised, Unavailable, Redirected or UnreadableReply.
         """
-        call = Call(request, method, self.url(path), path, params, body)
+        call = retry.Call(request, method, self.url(path), path, params, body)
         reply = await self._deliver(call)
-        if request is Request.READ and reply.status == HTTPStatus.NOT_FOUND:
+        if request is retry.Request.READ and reply.status == HTTPStatus.NOT_FOUND:
             await self._check_route(reply, call)
         if reply.ok and reply.is_whole and may_be_empty and not reply.body.strip():
             return {}
         if reply.ok and not reply.is_readable and not call.may_be_repeated:
-            raise OutcomeUnknown(unreadable(reply, str(call), self.redaction))
+            raise errors.OutcomeUnknown(replies.unreadable(reply, str(call), self.redaction))
         return self._document(reply, call)
 
     async def prove(self) -> str:
@@ -233,22 +297,22 @@ class Api:
             if reply.status == HTTPStatus.NOT_FOUND:
                 raise wrong_route(call, self.way)
             self._document(reply, call)
-        except NotAuthorised as refused:
+        except errors.NotAuthorised as refused:
             if not refused.known:
                 raise
             return str(refused)
-        except ServiceRefused as refused:
+        except errors.ServiceRefused as refused:
             return str(refused)
         return ""
 
-    def _proof(self) -> Call:
+    def _proof(self) -> retry.Call:
         """Return the cheap read that proves the target: the list that every deployment has."""
         params = self.assumptions.parameter("sourceType", "SOURCE_TYPE_LOGS")
-        return Call(Request.READ, "GET", self.url(POLICIES), POLICIES, params)
+        return retry.Call(retry.Request.READ, "GET", self.url(POLICIES), POLICIES, params)
 
-    async def _check_route(self, reply: Reply, call: Call) -> None:
+    async def _check_route(self, reply: replies.Reply, call: retry.Call) -> None:
         """Raise WrongRoute where a 404 without a message does not come from the API."""
-        if meaning_of_404(reply) is NotFound.UNCLEAR:
+        if replies.meaning_of_404(reply) is replies.NotFound.UNCLEAR:
             if self._route_proof is None:
                 self._route_proof = asyncio.ensure_future(self._prove_route())
             if not await self._route_proof:
@@ -258,82 +322,80 @@ class Api:
         """Read endpoint 15 once: any answer of the API itself proves the base URL."""
         try:
             reply = await self._deliver(self._proof())
-        except NotAuthorised:
+        except errors.NotAuthorised:
             return True
-        except WrongRoute:
+        except errors.WrongRoute:
             return False
         # A refusal in JSON comes from the API; a 404 of that list comes from a wrong path.
         return reply.ok or (reply.is_json and reply.status != HTTPStatus.NOT_FOUND)
 
-    def _document(self, reply: Reply, call: Call) -> Json:
+    def _document(self, reply: replies.Reply, call: retry.Call) -> Json:
         if not reply.ok:
-            message = message_of(reply, self.redaction) or phrase(reply.status)
-            raise marked(ServiceRefused(message, reply.status), doubtful=reply.doubtful)
+            message = replies.message_of(reply, self.redaction) or replies.phrase(reply.status)
+            raise marked(errors.ServiceRefused(message, reply.status), doubtful=reply.doubtful)
         if not reply.is_readable:
-            raise UnreadableReply(unreadable(reply, str(call), self.redaction))
+            raise errors.UnreadableReply(replies.unreadable(reply, str(call), self.redaction))
         return reply.document
 
-    async def _deliver(self, call: Call) -> Reply:
+    async def _deliver(self, call: retry.Call) -> replies.Reply:
         """Send a request as the retry rules say, until there is a usable answer."""
         number, spent, doubtful = 1, 0, False
         while True:
             attempt = await self._attempt(call)
-            doubtful |= attempt.phase is Phase.LOST
+            doubtful |= attempt.phase is retry.Phase.LOST
             match call.after(attempt.phase):
-                case NextStep.TAKE | NextStep.REFUSE:
+                case retry.NextStep.TAKE | retry.NextStep.REFUSE:
                     self.budget.succeed(spent)
                     return replace(_answer(attempt), doubtful=doubtful)
-                case NextStep.STOP:
+                case retry.NextStep.STOP:
                     self.budget.succeed(spent)
                     error = stopping(call, _answer(attempt), self.way, self.redaction)
                     raise marked(error, doubtful=doubtful)
-                case NextStep.RESOLVE | NextStep.LEAVE:
-                    raise OutcomeUnknown(f"{call}: {attempt.why}")
-                case NextStep.RETRY:
+                case retry.NextStep.RESOLVE | retry.NextStep.LEAVE:
+                    raise errors.OutcomeUnknown(f"{call}: {attempt.why}")
+                case retry.NextStep.RETRY:
                     spent += await self._waited(call, attempt, number, doubtful=doubtful)
                     number += 1
 
-    async def _waited(self, call: Call, attempt: Attempt, number: int, *, doubtful: bool) -> int:
+    async def _waited(
+        self, call: retry.Call, attempt: Attempt, number: int, *, doubtful: bool
+    ) -> int:
         """Pay for the next attempt and wait for it; return its cost.
 
         Raises Unavailable where no attempt is left.
         """
-        limited = attempt.phase is Phase.LIMITED
-        cost = LIMITED_RETRY_COST if limited else RETRY_COST
-        step = next_step(
+        reply, limited = attempt.reply, attempt.phase is retry.Phase.LIMITED
+        cost = retry.LIMITED_RETRY_COST if limited else retry.RETRY_COST
+        header = reply.retry_after if reply is not None else None
+        seconds = retry.next_step(
             number,
             limited=limited,
-            retry_after=retry_after_seconds(attempt.retry_after, self.patience.now()),
+            retry_after=retry.retry_after_seconds(header, self.patience.now()),
             random=self.patience.random,
         )
-        if isinstance(step, RetryDelay):
-            step = self._affordable(step, cost)
-        if isinstance(step, GiveUp):
-            raise marked(gave_up(call, attempt, step, self.way), doubtful=doubtful)
-        until = self.waits.clock() + step.seconds
-        status = attempt.reply.status if attempt.reply is not None else None
+        if not isinstance(seconds, retry.GiveUp):
+            seconds = self.budget.pay(seconds, cost, self.patience.clock())
+        if isinstance(seconds, retry.GiveUp):
+            raise marked(gave_up(call, attempt, seconds, self.way), doubtful=doubtful)
+        until = self.waits.clock() + seconds
+        status = reply.status if reply is not None else None
         asked_again = AskedAgain(call.method, call.path, until, status, attempt.why)
-        with self.waits.on(asked_again), self._held_back(limited=limited):
-            await self.patience.sleep(step.seconds)
+        # A rate limit holds back new requests too.
+        held_back = self._opened.pace.closed() if limited else nullcontext()
+        with self.waits.on(asked_again), held_back:
+            await self.patience.sleep(seconds)
         return cost
 
-    def _held_back(self, *, limited: bool) -> AbstractContextManager[None]:
-        """Hold back new requests while one waits because of a rate limit."""
-        open_door = self._exchange
-        return open_door.pace.closed() if limited and open_door is not None else nullcontext()
-
-    def _affordable(self, step: RetryDelay, cost: int) -> RetryDelay | GiveUp:
-        if not self.budget.wait(step.seconds, self.patience.clock()):
-            return GiveUp("this run has waited ten minutes for the service in all")
-        if not self.budget.take(cost):
-            return GiveUp("too many requests of this run failed to try this one again")
-        return step
-
-    async def _attempt(self, call: Call) -> Attempt:
+    @property
+    def _opened(self) -> Exchange:
         if self._exchange is None:
             raise RuntimeError("the Api is not open: use `async with`")
+        return self._exchange
+
+    async def _attempt(self, call: retry.Call) -> Attempt:
+        opened = self._opened
         self.sent += 1
-        attempt = await self._exchange.attempt(call)
+        attempt = await opened.attempt(call)
         if attempt.reply is not None and attempt.reply.date:
             self._reported = attempt.reply.date, self.patience.now()
         return attempt
@@ -341,9 +403,9 @@ class Api:
     @property
     def clock_difference(self) -> float | None:
         """Return by how many seconds the service's clock is ahead, None where it sent no time."""
-        return None if self._reported is None else seconds_between(*self._reported)
+        return None if self._reported is None else retry.seconds_between(*self._reported)
 
 
-def _answer(attempt: Attempt) -> Reply:
+def _answer(attempt: Attempt) -> replies.Reply:
     assert attempt.reply is not None  # noqa: S101 - a verdict on an answer has one
     return attempt.reply

@@ -1,11 +1,17 @@
-"""Answers of the service: its error messages, kinds of 404, and lists that must be whole."""
+"""Answers of the service: its error messages, kinds of 404, and lists that must be whole.
+
+And a log of the answers that an observation relies on: with them a later run finds out that nothing
+changed (docs/performance.md).
+"""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from contextvars import ContextVar
+from dataclasses import dataclass, field
 from enum import Enum
 from http import HTTPStatus
 from typing import NoReturn
@@ -208,3 +214,38 @@ def _number(value: Json) -> float:
     if isinstance(value, str):
         return float(value) if value.isascii() and value.isdigit() else 0
     return value if isinstance(value, int | float) and not isinstance(value, bool) else 0
+
+
+@dataclass(slots=True)
+class ReadLog:
+    """The documents that were read, in order: their paths, and digests of the answers.
+
+    Each has the service's ETag of the answer, "" where there is no usable ETag. `whole` is False
+    after a read that a path alone does not describe, or with an answer that is missing or
+    unreadable. `fetched` are answers that came already, for the next read of them.
+    """
+
+    made: list[tuple[str, str, str]] = field(default_factory=list)
+    whole: bool = True
+    fetched: dict[str, Reply] = field(default_factory=dict)
+
+    def note(self, path: str, reply: Reply, *, plain: bool) -> None:
+        """Record one answer; `plain` means that a read of the path would be the same request."""
+        if plain and reply.status == HTTPStatus.OK and reply.is_readable:
+            # A weak ETag does not identify the bytes of an answer.
+            etag = reply.etag if _STRONG.fullmatch(reply.etag) else ""
+            self.made.append((path, digest_of(reply.body), etag))
+        else:
+            self.whole = False
+
+
+READS: ContextVar[ReadLog | None] = ContextVar("READS", default=None)
+"""Log for the reads of the present observation; None where none is wanted."""
+
+
+_STRONG = re.compile(r'"[!#-~]{1,200}"')
+
+
+def digest_of(body: bytes) -> str:
+    """Return the digest of an answer's raw bytes."""
+    return hashlib.sha256(body).hexdigest()

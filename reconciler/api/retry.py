@@ -132,13 +132,6 @@ def seconds_between(text: str, now: datetime) -> float | None:
 
 
 @dataclass(frozen=True, slots=True)
-class RetryDelay:
-    """Seconds to wait before the next attempt."""
-
-    seconds: float
-
-
-@dataclass(frozen=True, slots=True)
 class GiveUp:
     """Why there is no next attempt."""
 
@@ -151,8 +144,8 @@ def next_step(
     limited: bool,
     retry_after: float | None,
     random: Callable[[], float],
-) -> RetryDelay | GiveUp:
-    """Return what follows failed attempt number `attempt` (from 1).
+) -> float | GiveUp:
+    """Return the seconds to wait after failed attempt number `attempt` (from 1).
 
     The wait is the longer of `Retry-After` and a backoff with full jitter.
     """
@@ -161,7 +154,7 @@ def next_step(
     if attempt >= MOST_ATTEMPTS:
         return GiveUp(f"{attempt} attempts failed")
     base = LIMITED_BASE_SECONDS if limited else BASE_SECONDS
-    return RetryDelay(max(random() * base * 2 ** (attempt - 1), retry_after or 0.0))
+    return max(random() * base * 2.0 ** (attempt - 1), retry_after or 0.0)
 
 
 BUCKET_TOKENS = 500
@@ -182,6 +175,14 @@ class RetryBudget:
         self._most = tokens
         self._seconds = seconds
         self._waiting_until = float("-inf")
+
+    def pay(self, seconds: float, cost: int, now: float) -> float | GiveUp:
+        """Pay for a wait and the retry after it; return the wait, unless either is too much."""
+        if not self.wait(seconds, now):
+            return GiveUp("this run has waited ten minutes for the service in all")
+        if not self.take(cost):
+            return GiveUp("too many requests of this run failed to try this one again")
+        return seconds
 
     def take(self, cost: int) -> bool:
         """Pay for one retry; return False where the bucket has too few tokens."""

@@ -73,7 +73,7 @@ class Redaction:
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
         self._encoded: list[str] = []
-        self._pieces: list[_Piece] = []
+        self._pieces: list[str] = []
         for secret in secrets:
             self.add(secret)
 
@@ -82,17 +82,16 @@ class Redaction:
         if len(secret) < SHORTEST_REDACTED:
             return
         encoded = {*_encoded(secret), *_encoded(_core(secret))}
-        if encoded.issubset(self._encoded):
-            return
-        self._encoded = sorted({*self._encoded, *encoded}, key=len, reverse=True)
-        pieces = {*self._pieces, *map(_Piece, _pieces(secret))}
-        self._pieces = sorted(pieces, key=lambda piece: (-len(piece.text), piece.text))
+        if not encoded.issubset(self._encoded):
+            self._hide(encoded, _pieces(secret))
 
     def take(self, other: Redaction) -> None:
         """Hide from now on the secrets that another filter hides now."""
-        self._encoded = sorted({*self._encoded, *other._encoded}, key=len, reverse=True)
-        pieces = {*self._pieces, *other._pieces}
-        self._pieces = sorted(pieces, key=lambda piece: (-len(piece.text), piece.text))
+        self._hide(other._encoded, other._pieces)
+
+    def _hide(self, encoded: Iterable[str], pieces: Iterable[str]) -> None:
+        self._encoded = sorted({*self._encoded, *encoded}, key=len, reverse=True)
+        self._pieces = sorted({*self._pieces, *pieces}, key=lambda piece: (-len(piece), piece))
 
     def __call__(self, text: str) -> str:
         """Return the text with every secret replaced by `***`."""
@@ -105,31 +104,11 @@ class Redaction:
         is_plain = _MARKS.search(text) is None
         bare = _bare(text)
         for piece in self._pieces:
-            if piece.may_be_in(bare, is_plain=is_plain):
-                pattern = _plain(piece.text) if is_plain else _written(piece.text)
+            # The search has to be compiled first.
+            if _needle(piece, is_plain=is_plain) in bare:
+                pattern = _plain(piece) if is_plain else _written(piece)
                 text = pattern.sub(HIDDEN, text)
         return text
-
-
-@dataclass(frozen=True, slots=True)
-class _Piece:
-    """A secret, or a line of one, and text that must occur wherever it occurs."""
-
-    text: str
-    _bare: str = field(init=False)
-    _behind: str = field(init=False)
-
-    def __post_init__(self) -> None:
-        bare = _bare(self.text)
-        object.__setattr__(self, "_bare", bare)
-        # Text before a secret can look like an escape that includes its first characters. A secret
-        # that is short, or looks like an escape itself, has no usable rest.
-        is_telling = len(bare) >= 2 * LONGEST_ESCAPE and _MARKS.search(self.text) is None
-        object.__setattr__(self, "_behind", bare[LONGEST_ESCAPE:] if is_telling else "")
-
-    def may_be_in(self, bare: str, *, is_plain: bool) -> bool:
-        """Return quickly whether a text may hold it; the search has to be compiled first."""
-        return (self._bare if is_plain else self._behind) in bare
 
 
 LONGEST_ESCAPE = 12
@@ -155,6 +134,20 @@ def _bare(text: str) -> str:
     if not text.isascii():
         text = text.encode("ascii", "ignore").decode()
     return _ALL_BETWEEN.sub("", text).casefold()
+
+
+@cache
+def _needle(piece: str, *, is_plain: bool) -> str:
+    """Return a text that is in the bare form of every text with a secret, or a line of one.
+
+    Text before a secret can look like an escape that includes its first characters. A secret that
+    is short, or looks like an escape itself, has no usable rest.
+    """
+    bare = _bare(piece)
+    if is_plain:
+        return bare
+    is_telling = len(bare) >= 2 * LONGEST_ESCAPE and _MARKS.search(piece) is None
+    return bare[LONGEST_ESCAPE:] if is_telling else ""
 
 
 def _meant(escape: re.Match[str]) -> str:

@@ -1,6 +1,7 @@
 """Sending of requests, and how far each came: connections, TLS, proxies, limits.
 
-Source: docs/network.md.
+As many requests are open as the service can handle, never more than the maximum. Source:
+docs/network.md.
 """
 
 from __future__ import annotations
@@ -9,9 +10,10 @@ import asyncio
 import re
 import ssl
 import sys
-import time
 import zlib
-from collections.abc import AsyncIterable, Callable, Generator
+from collections import deque
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Generator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Literal
@@ -19,18 +21,8 @@ from typing import TYPE_CHECKING, Literal
 import httpx
 
 from reconciler import __version__
-from reconciler.api.pace import Pace
-from reconciler.api.reads import digest_of
-from reconciler.api.replies import (
-    NotFound,
-    Reply,
-    make_reply,
-    meaning_of_404,
-    message_of,
-    phrase,
-    unreadable,
-)
-from reconciler.api.retry import Call, Phase, phase_of_status
+from reconciler.api import replies
+from reconciler.api.retry import Call, Method, Phase, phase_of_status
 from reconciler.api.secret import Redaction, Secret
 from reconciler.errors import UsageError
 from reconciler.model.assumptions import REQUESTS_AT_ONCE
@@ -40,6 +32,135 @@ from reconciler.runtime.progress import Answering, Waits
 
 if TYPE_CHECKING:
     import aiohttp
+
+
+SLOW_SECONDS = 1.0
+"""Answers faster than this are never slow, even if others were much faster."""
+
+SLOWER = 2.0
+"""A round of answers that is slower than the fastest round by this factor shows an overload."""
+
+_AFTER_SLOWNESS = 0.75
+_AFTER_REFUSAL = 0.5
+
+
+@dataclass(slots=True)
+class _Round:
+    """The answers to one method since its last evaluation, and its fastest round."""
+
+    fastest: float = float("inf")
+    seconds: float = 0.0
+    answers: int = 0
+
+
+@dataclass(slots=True)
+class Pace:
+    """A gate that learns how many requests may be open.
+
+    A round is as many answers as requests may be open. After a round that was not slow, one more
+    may be open; after a slow round, a quarter less. After a 429, or an answer that is lost or says
+    nothing, half as many; this counts once for all requests that were open by then. `closed` lets
+    no request through.
+    """
+
+    most: int = REQUESTS_AT_ONCE
+    _width: float = field(init=False)
+    _open: int = 0
+    _number: int = 0
+    _narrowed_at: int = 0
+    _closing: int = 0
+    _waiting: deque[asyncio.Future[None]] = field(default_factory=deque)
+    _rounds: dict[Method, _Round] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Begin with the default width, or the maximum if it is less."""
+        self._width = float(min(REQUESTS_AT_ONCE, self.most))
+
+    @property
+    def width(self) -> int:
+        """Return how many requests may be open now."""
+        return int(self._width)
+
+    @asynccontextmanager
+    async def slot(self) -> AsyncIterator[int]:
+        """Wait for a place among the open requests, first come, first served, and hold it.
+
+        Yields the number of the request.
+        """
+        if not self._has_room or self._waiting:
+            await self._turn()
+        else:
+            self._open += 1
+        self._number += 1
+        number = self._number
+        try:
+            yield number
+        finally:
+            self._open -= 1
+            self._admit()
+
+    @contextmanager
+    def closed(self) -> Iterator[None]:
+        """Hold back new requests meanwhile, as the service reported too many."""
+        self._closing += 1
+        try:
+            yield
+        finally:
+            self._closing -= 1
+            self._admit()
+
+    def learn(self, number: int, method: Method, phase: Phase, seconds: float) -> None:
+        """Learn from one attempt, by how far it came and how long that took."""
+        if phase in (Phase.LIMITED, Phase.LOST):
+            # Requests from before the last narrowing were sent at the old width.
+            if number > self._narrowed_at:
+                self._narrow(_AFTER_REFUSAL)
+            return
+        if phase is Phase.NOT_SENT:
+            return
+        found = self._rounds.setdefault(method, _Round())
+        found.seconds += seconds
+        found.answers += 1
+        if found.answers >= self.width:
+            self._judge(found)
+
+    def _judge(self, found: _Round) -> None:
+        mean = found.seconds / found.answers
+        if mean > SLOW_SECONDS and mean > SLOWER * found.fastest:
+            self._narrow(_AFTER_SLOWNESS)
+        else:
+            self._width = min(self._width + 1, float(self.most))
+            self._admit()
+        found.fastest = min(found.fastest, mean)
+        found.seconds, found.answers = 0.0, 0
+
+    def _narrow(self, part: float) -> None:
+        self._width = max(self._width * part, 1.0)
+        self._narrowed_at = self._number
+
+    @property
+    def _has_room(self) -> bool:
+        return not self._closing and self._open < self.width
+
+    async def _turn(self) -> None:
+        place = asyncio.get_running_loop().create_future()
+        self._waiting.append(place)
+        try:
+            await place
+        except asyncio.CancelledError:
+            if place.done() and not place.cancelled():
+                # The place was assigned at the moment when the waiting task was cancelled.
+                self._open -= 1
+                self._admit()
+            raise
+
+    def _admit(self) -> None:
+        """Assign free places to waiting tasks; a place counts as taken from then on."""
+        while self._waiting and self._has_room:
+            place = self._waiting.popleft()
+            if not place.done():
+                self._open += 1
+                place.set_result(None)
 
 
 # The first match counts, so particular hints come before general ones.
@@ -170,37 +291,24 @@ class UnusableBodyError(Exception):
 async def unpacked(chunks: AsyncIterable[bytes], encoding: str, most: int) -> bytes:
     """Return the whole body. Raises UnusableBodyError for more than `most` bytes."""
     name = encoding.strip().lower()
-    if name in _PLAIN:
-        return await _collected(chunks, most)
-    if name not in (ACCEPTED, f"x-{ACCEPTED}"):
+    if name not in (*_PLAIN, ACCEPTED, f"x-{ACCEPTED}"):
         raise UnusableBodyError(f"the answer is packed as `{name[:40]}`, which was not asked for")
-    unpacking = zlib.decompressobj(_GZIP)
+    unpacking = None if name in _PLAIN else zlib.decompressobj(_GZIP)
     content, received = bytearray(), 0
     try:
         async for chunk in chunks:
             received += len(chunk)
-            content += unpacking.decompress(chunk, most + 1 - len(content))
-            _check_size(len(content), most)
-            if unpacking.unused_data:
+            room = most + 1 - len(content)
+            content += chunk if unpacking is None else unpacking.decompress(chunk, room)
+            if len(content) > most:
+                raise UnusableBodyError(f"the answer is larger than {most >> 20} MB")
+            if unpacking is not None and unpacking.unused_data:
                 raise UnusableBodyError("the answer goes on after the end of its gzip data")
     except zlib.error as error:
         raise UnusableBodyError("the answer says that it is gzip, and is not") from error
-    if received and not unpacking.eof:
+    if unpacking is not None and received and not unpacking.eof:
         raise UnusableBodyError("the answer ends in the middle of its gzip data")
     return bytes(content)
-
-
-async def _collected(chunks: AsyncIterable[bytes], most: int) -> bytes:
-    content = bytearray()
-    async for chunk in chunks:
-        content += chunk
-        _check_size(len(content), most)
-    return bytes(content)
-
-
-def _check_size(size: int, most: int) -> None:
-    if size > most:
-        raise UnusableBodyError(f"the answer is larger than {most >> 20} MB")
 
 
 Authorization = Literal["raw", "bearer"]
@@ -297,25 +405,20 @@ class Attempt:
     """How far a request came: the answer, if there is one, and why it is not usable, if so."""
 
     phase: Phase
-    reply: Reply | None = None
+    reply: replies.Reply | None = None
     why: str = ""
 
-    @property
-    def retry_after(self) -> str | None:
-        """Return the answer's `Retry-After` header."""
-        return self.reply.retry_after if self.reply is not None else None
 
-
-@dataclass(slots=True, kw_only=True)
+@dataclass(slots=True)
 class Exchange:
     """Open connections; the pace limits concurrent requests, and each has a deadline."""
 
     client: httpx.AsyncClient
     deadline: float
     redaction: Redaction
-    waits: Waits = field(default_factory=Waits)
-    pace: Pace = field(default_factory=Pace)
-    clock: Callable[[], float] = time.monotonic
+    waits: Waits
+    pace: Pace
+    clock: Callable[[], float]
 
     async def attempt(self, call: Call) -> Attempt:
         """Send once, and read the answer to its end. Never raises for network errors."""
@@ -343,17 +446,17 @@ class Exchange:
             return Attempt(phase, why=self.redaction(describe(error)))
         return self._judged(reply, call)
 
-    def _judged(self, reply: Reply, call: Call) -> Attempt:
+    def _judged(self, reply: replies.Reply, call: Call) -> Attempt:
         phase = _phase_of(reply, call)
         if phase is Phase.ANSWERED:
             return Attempt(phase, reply)
         if reply.ok:
-            return Attempt(phase, reply, unreadable(reply, str(call), self.redaction))
-        message = message_of(reply, self.redaction) or phrase(reply.status)
-        why = f"answered {phrase(reply.status)}: {message}"
+            return Attempt(phase, reply, replies.unreadable(reply, str(call), self.redaction))
+        message = replies.message_of(reply, self.redaction) or replies.phrase(reply.status)
+        why = f"answered {replies.phrase(reply.status)}: {message}"
         return Attempt(phase, reply, f"rate limited ({message})" if phase is Phase.LIMITED else why)
 
-    async def _exchange(self, call: Call) -> Reply:
+    async def _exchange(self, call: Call) -> replies.Reply:
         request = self.client.build_request(
             call.method,
             call.url,
@@ -374,27 +477,30 @@ class Exchange:
         return _reply_of(response, content, call)
 
 
-def _reply_of(response: httpx.Response, content: bytes, call: Call) -> Reply:
+def _reply_of(response: httpx.Response, content: bytes, call: Call) -> replies.Reply:
     """Return a reply. An answer that is known by its digest or ETag is not parsed."""
     status, headers = response.status_code, response.headers
     if status == HTTPStatus.NOT_MODIFIED:
         same = call.etag != "" and headers.get("etag", call.etag) == call.etag
     else:
         whole = status == HTTPStatus.OK and "content-range" not in headers
-        same = call.known != "" and whole and digest_of(content) == call.known
+        same = call.known != "" and whole and replies.digest_of(content) == call.known
     if same:
         date = headers.get("date", "")
-        return Reply(status=status, body=content, is_json=True, date=date, same=True)
-    return make_reply(status, content, headers)
+        return replies.Reply(status=status, body=content, is_json=True, date=date, same=True)
+    return replies.make_reply(status, content, headers)
 
 
-def _phase_of(reply: Reply, call: Call) -> Phase:
+def _phase_of(reply: replies.Reply, call: Call) -> Phase:
     if reply.same or (call.etag and reply.status == HTTPStatus.NOT_MODIFIED):
         return Phase.ANSWERED
     phase = phase_of_status(reply.status)
     if phase is Phase.ANSWERED and reply.body.strip() and not reply.is_json:
         return Phase.LOST
-    if reply.status == HTTPStatus.NOT_FOUND and meaning_of_404(reply) is NotFound.WRONG_ROUTE:
+    if (
+        reply.status == HTTPStatus.NOT_FOUND
+        and replies.meaning_of_404(reply) is replies.NotFound.WRONG_ROUTE
+    ):
         return Phase.MISLED
     return phase
 

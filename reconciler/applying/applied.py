@@ -7,38 +7,27 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from graphlib import TopologicalSorter
 
+from reconciler import model
 from reconciler.document import Difference
 from reconciler.errors import ExitCode, JournalError, ReconcilerError, Stale, Unsettled, worst
 from reconciler.journal.entries import Started
 from reconciler.kinds import BY_NAME, KINDS
 from reconciler.kinds.kind import Kind
-from reconciler.model import (
-    Action,
-    Change,
-    InDoubt,
-    Outcome,
-    Overtaken,
-    Ref,
-    Refused,
-    Skipped,
-    Unconfirmed,
-    Unread,
-)
 
 
-def batches(changes: Sequence[Change]) -> Iterator[tuple[Kind, tuple[Change, ...]]]:
+def batches(changes: Sequence[model.Change]) -> Iterator[tuple[Kind, tuple[model.Change, ...]]]:
     """Yield the changes that are sent together, in order.
 
     A create that cannot be looked up goes alone and late, so that a crash leaves at most one of
     them unsettled (docs/journal.md).
     """
-    waves: dict[int, list[Change]] = {}
+    waves: dict[int, list[model.Change]] = {}
     levels = _levels({change.ref: change for change in changes})
     for change in changes:
         if change.action.writes:
             waves.setdefault(levels[change.ref], []).append(change)
     for _, wave in sorted(waves.items()):
-        alone: list[tuple[Kind, tuple[Change, ...]]] = []
+        alone: list[tuple[Kind, tuple[model.Change, ...]]] = []
         for kind in KINDS:
             mine = [change for change in wave if change.ref.kind == kind.name]
             lonely = [change for change in mine if goes_alone(change)]
@@ -49,12 +38,12 @@ def batches(changes: Sequence[Change]) -> Iterator[tuple[Kind, tuple[Change, ...
         yield from alone
 
 
-def goes_alone(change: Change) -> bool:
+def goes_alone(change: model.Change) -> bool:
     """Return whether only a person could settle a lost answer to this write."""
-    return change.action is Action.CREATE and not BY_NAME[change.ref.kind].findable
+    return change.action is model.Action.CREATE and not BY_NAME[change.ref.kind].findable
 
 
-def _levels(changes: Mapping[Ref, Change]) -> dict[Ref, int]:
+def _levels(changes: Mapping[model.Ref, model.Change]) -> dict[model.Ref, int]:
     """Map each resource to one level more than the highest level it refers to.
 
     There are no cycles.
@@ -63,7 +52,7 @@ def _levels(changes: Mapping[Ref, Change]) -> dict[Ref, int]:
         ref: [reference for reference in change.references if reference in changes]
         for ref, change in changes.items()
     }
-    levels: dict[Ref, int] = {}
+    levels: dict[model.Ref, int] = {}
     for ref in TopologicalSorter(inner).static_order():
         levels[ref] = 1 + max((levels[reference] for reference in inner[ref]), default=-1)
     return levels
@@ -78,11 +67,11 @@ class Applied:
     former names of resources that the journal now knows by another name.
     """
 
-    outcomes: list[Outcome] = field(default_factory=list)
-    rewritten: dict[Ref, tuple[Difference, ...]] = field(default_factory=dict)
-    overtaken: dict[Ref, Overtaken] = field(default_factory=dict)
-    unproved: dict[Ref, str] = field(default_factory=dict)
-    renamed: dict[Ref, Ref] = field(default_factory=dict)
+    outcomes: list[model.Outcome] = field(default_factory=list)
+    rewritten: dict[model.Ref, tuple[Difference, ...]] = field(default_factory=dict)
+    overtaken: dict[model.Ref, model.Overtaken] = field(default_factory=dict)
+    unproved: dict[model.Ref, str] = field(default_factory=dict)
+    renamed: dict[model.Ref, model.Ref] = field(default_factory=dict)
     stopped_by: ReconcilerError | None = None
     signal_code: int | None = None
     unjournaled: bool = False
@@ -93,18 +82,16 @@ class Applied:
         codes = {
             outcome.exit_code
             for outcome in self.outcomes
-            if isinstance(outcome, Refused | Unconfirmed)
+            if isinstance(outcome, model.Refused | model.Unconfirmed)
         }
-        if any(isinstance(outcome, InDoubt) for outcome in self.outcomes):
-            codes.add(Unsettled.exit_code)
-        if any(isinstance(outcome, Skipped) for outcome in self.outcomes):
-            codes.add(ExitCode.PARTIAL)
-        if self.unproved:
-            codes.add(ExitCode.PARTIAL)
-        if self.overtaken:
-            codes.add(Stale.exit_code)
-        if self.unjournaled:
-            codes.add(JournalError.exit_code)
+        kinds = {type(outcome) for outcome in self.outcomes}
+        found = {
+            Unsettled.exit_code: model.InDoubt in kinds,
+            ExitCode.PARTIAL: model.Skipped in kinds or bool(self.unproved),
+            Stale.exit_code: bool(self.overtaken),
+            JournalError.exit_code: self.unjournaled,
+        }
+        codes.update(code for code, applies in found.items() if applies)
         if self.stopped_by is not None:
             codes.add(self.stopped_by.exit_code)
         if self.signal_code is not None:
@@ -121,35 +108,37 @@ class Applied:
 INTERRUPTED = "the run was interrupted"
 
 
-def blocked(change: Change) -> Refused:
+def blocked(change: model.Change) -> model.Refused:
     """Return the outcome of a change that was blocked in the plan."""
     known = change.observation
-    code = known.exit_code if isinstance(known, Unread) else ExitCode.PARTIAL
-    return Refused(change.ref, "", code, change.reasons)
+    code = known.exit_code if isinstance(known, model.Unread) else ExitCode.PARTIAL
+    return model.Refused(change.ref, "", code, change.reasons)
 
 
 def why_skipped(
-    change: Change, applied: Applied, failed: AbstractSet[Ref], *, interrupted: bool
+    change: model.Change, applied: Applied, failed: AbstractSet[model.Ref], *, interrupted: bool
 ) -> str:
     """Return why a change must not be sent any more; "" where nothing prevents it."""
     if applied.stopped_by is not None:
         return "the run had stopped"
     if interrupted:
         return INTERRUPTED
-    if goes_alone(change) and any(isinstance(outcome, InDoubt) for outcome in applied.outcomes):
+    if goes_alone(change) and any(
+        isinstance(outcome, model.InDoubt) for outcome in applied.outcomes
+    ):
         return "another create is in doubt, and one is enough to look for"
     bad = sorted(change.references & failed)
     return f"depends on {bad[0]}, which was not written" if bad else ""
 
 
-def left(change: Change, pending: Started | None, run: str) -> Outcome:
+def left(change: model.Change, pending: Started | None, run: str) -> model.Outcome:
     """Return what the journal knows of a change after its run was left.
 
     `pending` is the write without an answer. What was in flight stays open in the journal.
     """
     if pending is None or pending.run != run:
-        return Skipped(change.ref, INTERRUPTED)
+        return model.Skipped(change.ref, INTERRUPTED)
     if goes_alone(change) and pending.operation == "create":
-        return InDoubt(change.ref, "the run was left while its create was in flight")
+        return model.InDoubt(change.ref, "the run was left while its create was in flight")
     message = "the run was left while it was in flight: the next plan shows what became of it"
-    return Unconfirmed(change.ref, message)
+    return model.Unconfirmed(change.ref, message)

@@ -1,69 +1,54 @@
-"""Reading live again: before a write, whether the plan still holds; after it, what was stored."""
+"""Reading live again: before a write, whether the plan still holds; after it, what was stored.
+
+After a write that was acknowledged and seen, features may check it too.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Final, Protocol, TypeAlias
 
+from reconciler import document, model
 from reconciler.api.client import Api
-from reconciler.document import (
-    ABSENT,
-    Difference,
-    Json,
-    Path,
-    covers,
-    differences,
-    digest,
-    members_missing,
-    merge,
-    turned,
-)
+from reconciler.applying.write_entries import Scribe
 from reconciler.errors import AnotherRecord, ExitCode, ReconcilerError
 from reconciler.journal.entries import Stored
 from reconciler.journal.history import History, Memory
 from reconciler.journal.line_fields import Rewritten
 from reconciler.kinds import BY_NAME
 from reconciler.kinds.kind import Kind, Sending, observe
-from reconciler.model import (
-    Absent,
-    Change,
-    Manifest,
-    Observation,
-    Ref,
-    Refused,
-    Seen,
-    Unconfirmed,
-    Written,
-)
+from reconciler.model.quoting import listed
 from reconciler.redaction.redact import conceal
 from reconciler.redaction.templates import HIDDEN, fingerprint, holds_seal
+from reconciler.runtime.rows import Rows
 
 MOST_NAMED = 4
 _AGAIN = "plan again"
 
 
-def what_moved(kind: Kind, change: Change, now: Observation) -> str:
+def what_moved(kind: Kind, change: model.Change, now: model.Observation) -> str:
     """Return who changed what since the plan; "" where live is as the plan saw it.
 
     Fields are named without their values, as live may hold a secret.
     """
     planned = change.observation
-    if isinstance(planned, Seen) and isinstance(now, Seen):
+    if isinstance(planned, model.Seen) and isinstance(now, model.Seen):
         return _moved(kind, change, planned, now)
     if type(planned) is type(now):
         return ""
-    if isinstance(now, Absent):
+    if isinstance(now, model.Absent):
         return f"it is gone since the plan: {_AGAIN}"
-    if isinstance(now, Seen):
+    if isinstance(now, model.Seen):
         return f"someone created it since the plan{_who(now)}: {_AGAIN}"
     return f"live changed since the plan: {_AGAIN}"
 
 
-def _moved(kind: Kind, change: Change, planned: Seen, now: Seen) -> str:
+def _moved(kind: Kind, change: model.Change, planned: model.Seen, now: model.Seen) -> str:
     live = conceal(now.document, change.declared, kind.shape)
-    if digest(live) != digest(planned.document):
-        found = [*differences(planned.document, live, kind.shape)]
+    if document.digest(live) != document.digest(planned.document):
+        found = [*document.differences(planned.document, live, kind.shape)]
         # Zero values that appear or vanish are no difference, but show that another wrote.
         where = f" ({named([difference.path for difference in found])})" if found else ""
         return f"live changed since the plan{_who(now)}{where}: {_AGAIN}"
@@ -72,18 +57,16 @@ def _moved(kind: Kind, change: Change, planned: Seen, now: Seen) -> str:
     return ""
 
 
-def _who(now: Seen) -> str:
+def _who(now: model.Seen) -> str:
     return f", last {now.edit}" if now.edit.told else ""
 
 
-def named(paths: Sequence[Path]) -> str:
+def named(paths: Sequence[document.Path]) -> str:
     """Return the names of the first few places, and how many more there are."""
-    shown = ", ".join(".".join(map(str, path)) for path in paths[:MOST_NAMED])
-    more = f" and {len(paths) - MOST_NAMED} more" if len(paths) > MOST_NAMED else ""
-    return f"{shown}{more}"
+    return listed([".".join(map(str, path)) for path in paths], MOST_NAMED)
 
 
-def was_overtaken(before: Observation, now: Seen, answer: Written) -> bool:
+def was_overtaken(before: model.Observation, now: model.Seen, answer: model.Written) -> bool:
     """Return whether a read after our write shows the work of another writer.
 
     Only sure signs count: another revision than that of our write, or an edit in the web interface
@@ -91,72 +74,36 @@ def was_overtaken(before: Observation, now: Seen, answer: Written) -> bool:
     """
     if answer.revision and now.revision and now.revision != answer.revision:
         return True
-    return now.by_hand and isinstance(before, Seen) and not before.by_hand
+    return now.by_hand and isinstance(before, model.Seen) and not before.by_hand
 
 
-def is_stale_read(before: Observation, now: Seen) -> bool:
+def is_stale_read(before: model.Observation, now: model.Seen) -> bool:
     """Return whether a read after our write still shows the state before it."""
-    return isinstance(before, Seen) and now.version != "" and now.version == before.version
-
-
-def not_ours(kind: Kind, sending: Sending, answer: Written, now: Seen) -> Absent | None:
-    """Return why a read after our write cannot show that write; None where it may.
-
-    Live that is as before, and not as sent, was not written, whatever the answer said. Where a kind
-    has a revision, which moves with every write, the revision alone says whether live moved.
-    """
-    ids = [
-        kind.normal_id(remote_id)
-        for remote_id in (answer.remote_id, now.remote_id)
-        if remote_id is not None
-    ]
-    if len(set(ids)) > 1:
-        return Absent(f"a look-up finds {now.remote_id} in its place")
-    before = sending.change.observation
-    if not isinstance(before, Seen) or not is_stale_read(before, now):
-        return None
-    unmoved = bool(now.revision) or not what_moved(kind, sending.change, now)
-    # Fields recalled from the journal are as sent, whether they were written or not.
-    if unmoved and (now.recalled or not covers(now.document, sending.document, kind.shape)):
-        return Absent("a read still shows what was there before")
-    return None
+    return isinstance(before, model.Seen) and now.version != "" and now.version == before.version
 
 
 def stored_otherwise(
-    kind: Kind, declared: dict[str, Json], stored: dict[str, Json] | None
-) -> tuple[Difference, ...]:
+    kind: Kind, declared: dict[str, document.Json], stored: dict[str, document.Json] | None
+) -> tuple[document.Difference, ...]:
     """Return the declared fields that came back differently: `before` is stored, `after` sent."""
     if stored is None:
         return ()
     shown = conceal(stored, declared, kind.shape)
-    wanted = merge(ABSENT, declared, shown, kind.shape)
-    return tuple(differences(shown, wanted, kind.shape))
+    wanted = document.merge(document.ABSENT, declared, shown, kind.shape)
+    return tuple(document.differences(shown, wanted, kind.shape))
 
 
-def is_empty(difference: Difference) -> bool:
+def is_empty(difference: document.Difference) -> bool:
     """Return whether a field is absent, null or holds nothing, before and after."""
     return all(
-        value is ABSENT or value is None or value in ({}, [], "")
+        value is document.ABSENT or value is None or value in ({}, [], "")
         for value in (difference.before, difference.after)
     )
 
 
-def members_not_stored(
-    kind: Kind, manifest: Manifest, now: Seen, memory: Memory
-) -> tuple[Path, ...]:
-    """Return the declared members of lists that a read after the write does not show.
-
-    A member without a declared id is there, whatever id the service gave it. `memory` is what the
-    journal will know of the write.
-    """
-    declared = kind.complete(manifest, now, memory)
-    found = stored_otherwise(kind, declared, now.document)
-    return tuple(path for difference in found for path in members_missing(difference, kind.shape))
-
-
 def not_removed(
-    change: Change, body: dict[str, Json], stored: dict[str, Json] | None
-) -> tuple[Difference, ...]:
+    change: model.Change, body: dict[str, document.Json], stored: dict[str, document.Json] | None
+) -> tuple[document.Difference, ...]:
     """Return the fields that the plan removes and the service keeps.
 
     No later plan or drift would show them.
@@ -167,7 +114,7 @@ def not_removed(
     if stored is None or not removed:
         return ()
     shape = BY_NAME[change.ref.kind].shape
-    found = differences(conceal(stored, body, shape), body, shape)
+    found = document.differences(conceal(stored, body, shape), body, shape)
     return tuple(
         difference
         for difference in found
@@ -175,36 +122,36 @@ def not_removed(
     )
 
 
-def as_reported(found: Sequence[Difference]) -> tuple[Difference, ...]:
+def as_reported(found: Sequence[document.Difference]) -> tuple[document.Difference, ...]:
     """Return the differences for a person: `before` is sent, `after` stored, without secrets."""
-    return tuple(turned(map(_without_secret, found)))
+    return tuple(document.turned(map(_without_secret, found)))
 
 
-def _without_secret(difference: Difference) -> Difference:
-    secret = holds_seal(difference.after) and difference.before is not ABSENT
+def _without_secret(difference: document.Difference) -> document.Difference:
+    secret = holds_seal(difference.after) and difference.before is not document.ABSENT
     return replace(difference, before=HIDDEN) if secret else difference
 
 
-def rewritten_entry(run: str, at: str, ref: Ref, found: Sequence[Difference]) -> Stored:
+def rewritten_entry(
+    run: str, at: str, ref: model.Ref, found: Sequence[document.Difference]
+) -> Stored:
     """Return the journal entry of fields stored differently; secrets only as fingerprints."""
-    return Stored(run=run, at=at, ref=ref, rewritten=tuple(map(_rewritten, found)))
+    rewritten = []
+    for field in found:
+        sent, got = field.after, field.before
+        kept = fingerprint(got, sent) if holds_seal(sent) else got
+        rewritten.append(Rewritten(field.path, sent, kept))
+    return Stored(run=run, at=at, ref=ref, rewritten=tuple(rewritten))
 
 
-def _rewritten(difference: Difference) -> Rewritten:
-    sent, got = difference.after, difference.before
-    if holds_seal(sent):
-        got = fingerprint(got, sent)
-    return Rewritten(difference.path, sent, got)
-
-
-async def objected(kind: Kind, api: Api, sendings: Sequence[Sending]) -> list[Refused]:
+async def objected(kind: Kind, api: Api, sendings: Sequence[Sending]) -> list[model.Refused]:
     """Return what the service objects to before anything is written.
 
     Raises errors that concern the whole service.
     """
     answers = await asyncio.gather(*(kind.preflight(api, sending) for sending in sendings))
     return [
-        Refused(sending.ref, "; ".join(foreseen.objections))
+        model.Refused(sending.ref, "; ".join(foreseen.objections))
         for sending, foreseen in zip(sendings, answers, strict=True)
         if foreseen.objections
     ]
@@ -215,8 +162,8 @@ async def moved(
     api: Api,
     history: History,
     sendings: Sequence[Sending],
-    before: dict[Ref, Seen],
-) -> list[Refused]:
+    before: dict[model.Ref, model.Seen],
+) -> list[model.Refused]:
     """Return what changed since the plan or cannot be read again, and add live to `before`.
 
     `before` is filled only for kinds that may have to be put back. Raises errors that concern the
@@ -224,18 +171,18 @@ async def moved(
     """
     if not kind.readable_by(api.assumptions):
         return []
-    observed = await asyncio.gather(
-        *(_observed(kind, api, history, sending) for sending in sendings)
+    observed: list[model.Observation | ReconcilerError] = await asyncio.gather(
+        *(observe(kind, api, sending.manifest, history.of(sending.ref)) for sending in sendings)
     )
     refused = []
     for sending, now in zip(sendings, observed, strict=True):
-        if kind.sampled and isinstance(now, Seen):
+        if kind.sampled and isinstance(now, model.Seen):
             before[sending.ref] = now
         if isinstance(now, ReconcilerError):
             cause = f"it could not be read again before the write: {now}"
-            refused.append(Refused(sending.ref, cause, now.exit_code))
+            refused.append(model.Refused(sending.ref, cause, now.exit_code))
         elif cause := what_moved(kind, sending.change, now):
-            refused.append(Refused(sending.ref, cause, exit_code=ExitCode.STALE))
+            refused.append(model.Refused(sending.ref, cause, exit_code=ExitCode.STALE))
     return refused
 
 
@@ -244,7 +191,7 @@ class Acknowledged:
     """A write that the service acknowledged, and what the journal will know of it then."""
 
     sending: Sending
-    answer: Written
+    answer: model.Written
     memory: Memory
 
 
@@ -254,7 +201,7 @@ PATIENCE_SECONDS = sum(PAUSES)
 
 async def seen_after(
     kind: Kind, api: Api, written: Sequence[Acknowledged]
-) -> list[Seen | Absent | None]:
+) -> list[model.Seen | model.Absent | None]:
     """Return live after each write, `Absent` where two seconds do not show the write.
 
     None where it cannot be read. Never raises.
@@ -262,7 +209,9 @@ async def seen_after(
     return await asyncio.gather(*(_seen(kind, api, acknowledged) for acknowledged in written))
 
 
-async def _seen(kind: Kind, api: Api, acknowledged: Acknowledged) -> Seen | Absent | None:
+async def _seen(
+    kind: Kind, api: Api, acknowledged: Acknowledged
+) -> model.Seen | model.Absent | None:
     """Read until the write shows: a service may show a write a little after its answer."""
     for pause in (*PAUSES, None):
         try:
@@ -270,41 +219,94 @@ async def _seen(kind: Kind, api: Api, acknowledged: Acknowledged) -> Seen | Abse
         except ReconcilerError:
             return None
         if isinstance(now, AnotherRecord):
-            now = Absent(str(now))
-        if not isinstance(now, Seen | Absent):
+            now = model.Absent(str(now))
+        if not isinstance(now, model.Seen | model.Absent):
             return None
-        missing = now if isinstance(now, Absent) else _what_is_missing(kind, acknowledged, now)
+        missing = (
+            now if isinstance(now, model.Absent) else _what_is_missing(kind, acknowledged, now)
+        )
         if missing is None or pause is None:
             return missing or now
         await api.patience.sleep(pause)
     raise AssertionError("the last look has no pause after it")
 
 
-def _what_is_missing(kind: Kind, acknowledged: Acknowledged, now: Seen) -> Absent | None:
+def _what_is_missing(
+    kind: Kind, acknowledged: Acknowledged, now: model.Seen
+) -> model.Absent | None:
     """Return what a read does not show of a write; None where nothing is missing.
 
-    What another writer removed again is reported as the work of that writer.
+    What another writer removed again is reported as the work of that writer. A member of a list
+    without a declared id is there, whatever id the service gave it.
     """
-    change = acknowledged.sending.change
-    if missing := not_ours(kind, acknowledged.sending, acknowledged.answer, now):
-        return missing
-    if was_overtaken(change.observation, now, acknowledged.answer):
+    sending, answer = acknowledged.sending, acknowledged.answer
+    ids = (answer.remote_id, now.remote_id)
+    if len({kind.normal_id(remote_id) for remote_id in ids if remote_id is not None}) > 1:
+        return model.Absent(f"a look-up finds {now.remote_id} in its place")
+    if _shows_the_state_before(kind, sending, now):
+        return model.Absent("a read still shows what was there before")
+    if was_overtaken(sending.change.observation, now, answer):
         return None
-    members = members_not_stored(kind, acknowledged.sending.manifest, now, acknowledged.memory)
-    return Absent(f"the service has no {named(members)}") if members else None
+    declared = kind.complete(sending.manifest, now, acknowledged.memory)
+    found = stored_otherwise(kind, declared, now.document)
+    members = [
+        path for difference in found for path in document.members_missing(difference, kind.shape)
+    ]
+    return model.Absent(f"the service has no {named(members)}") if members else None
 
 
-def not_to_be_seen(written: Written, absent: Absent) -> Unconfirmed:
+def _shows_the_state_before(kind: Kind, sending: Sending, now: model.Seen) -> bool:
+    """Return whether a read after our write cannot show that write.
+
+    Live that is as before, and not as sent, was not written, whatever the answer said. Where a kind
+    has a revision, which moves with every write, the revision alone says whether live moved.
+    """
+    if not is_stale_read(sending.change.observation, now):
+        return False
+    unmoved = bool(now.revision) or not what_moved(kind, sending.change, now)
+    # Fields recalled from the journal are as sent, whether they were written or not.
+    is_as_sent = document.covers(now.document, sending.document, kind.shape) and not now.recalled
+    return unmoved and not is_as_sent
+
+
+def not_to_be_seen(written: model.Written, absent: model.Absent) -> model.Unconfirmed:
     """Return the outcome of a write that was acknowledged and that no read has shown."""
     whose = "" if written.remote_id is None else f" of {written.remote_id}"
-    return Unconfirmed(
+    return model.Unconfirmed(
         written.ref,
         f"the service acknowledged the write{whose}, and {PATIENCE_SECONDS:g} seconds later "
         f"it is not to be seen ({absent.why}): plan again",
     )
 
 
-async def _observed(
-    kind: Kind, api: Api, history: History, sending: Sending
-) -> Observation | ReconcilerError:
-    return await observe(kind, api, sending.manifest, history.of(sending.ref))
+@dataclass(frozen=True, slots=True)
+class Proved:
+    """The outcome of a write after its check; `said` is "" where all is as planned.
+
+    `stopped_by` is the error that ends the run.
+    """
+
+    outcome: model.Outcome
+    said: str = ""
+    stopped_by: ReconcilerError | None = None
+
+
+class WriteProof(Protocol):
+    """The check of one run. `left` is the message of a write that the run left unchecked."""
+
+    left: ClassVar[str]
+
+    async def proved(
+        self, kind: Kind, sending: Sending, answer: model.Written, before: model.Seen | None
+    ) -> Proved:
+        """Check a write. Never raises for an answer.
+
+        `before` is the resource that was read right before the write.
+        """
+
+
+MakeProof: TypeAlias = Callable[[Api, Scribe, Any], WriteProof]
+"""Returns the check of a run, from the entries of the run and the section of its plan."""
+
+AFTER_WRITE: Final = Rows[MakeProof]("after-write")
+"""By the class name of the section that asks for the check."""

@@ -7,72 +7,25 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
+from reconciler import model
 from reconciler.api.client import Api
-from reconciler.applying.after_write import AFTER_WRITE, WriteProof
+from reconciler.applying import read_back, write_entries
 from reconciler.applying.applied import Applied, batches, blocked, left, why_skipped
-from reconciler.applying.read_back import (
-    Acknowledged,
-    as_reported,
-    is_empty,
-    is_stale_read,
-    moved,
-    not_removed,
-    not_to_be_seen,
-    objected,
-    rewritten_entry,
-    seen_after,
-    stored_otherwise,
-    was_overtaken,
-)
-from reconciler.applying.write_entries import (
-    BackupSettings,
-    Begun,
-    adopting_entries,
-    closing_entry,
-    filled,
-    new_names,
-    not_given,
-    outcome_of,
-    renaming_entries,
-    sending_of,
-    started_entry,
-    with_overtaken,
-)
 from reconciler.errors import JournalError, Locked, ReconcilerError
 from reconciler.journal.entries import (
-    Backup,
     Entry,
     IdentifiedEntry,
-    RefusedEntry,
-    Started,
     WrittenEntry,
 )
 from reconciler.journal.history import once_written
 from reconciler.journal.journal import Journal
 from reconciler.kinds.kind import Kind, Sending, WriteResult
-from reconciler.model import (
-    NO_SERVER_INFO,
-    Absent,
-    Action,
-    Change,
-    InDoubt,
-    Outcome,
-    Overtaken,
-    Plan,
-    Ref,
-    Refused,
-    RemoteId,
-    Seen,
-    Skipped,
-    Unchanged,
-    Written,
-)
 from reconciler.runtime.failpoints import Point, reached
 from reconciler.runtime.progress import Deed, Progress
 
 __all__ = ["Applied", "Run"]
 
-OnOutcome: TypeAlias = Callable[[Outcome], None]
+OnOutcome: TypeAlias = Callable[[model.Outcome], None]
 
 
 @dataclass(slots=True)
@@ -84,16 +37,20 @@ class Run:
     name: str
     tell: OnOutcome
     stopping: asyncio.Event
-    ids: dict[Ref, RemoteId] = field(default_factory=dict)
-    failed: set[Ref] = field(default_factory=set)
+    ids: dict[model.Ref, model.RemoteId] = field(default_factory=dict)
+    failed: set[model.Ref] = field(default_factory=set)
     applied: Applied = field(default_factory=Applied)
     _step: Progress | None = None
-    _proofs: list[WriteProof] = field(default_factory=list)
-    _before: dict[Ref, Seen] = field(default_factory=dict)
-    _unproved: dict[Ref, tuple[Written, str]] = field(default_factory=dict)
-    _owners: dict[tuple[str, RemoteId], Ref] = field(default_factory=dict)
+    _proofs: list[read_back.WriteProof] = field(default_factory=list)
+    _before: dict[model.Ref, model.Seen] = field(default_factory=dict)
+    _unproved: dict[model.Ref, tuple[model.Written, str]] = field(default_factory=dict)
+    _owners: dict[tuple[str, model.RemoteId], model.Ref] = field(default_factory=dict)
 
-    async def apply(self, plan: Plan) -> Applied:
+    @property
+    def _scribe(self) -> write_entries.Scribe:
+        return write_entries.Scribe(self.journal, self.name, self.api.redaction)
+
+    async def apply(self, plan: model.Plan) -> Applied:
         """Write every change of a plan that writes.
 
         A refused change, and what depends on it, does not stop the rest. A lost service, a refused
@@ -101,34 +58,33 @@ class Run:
         `Applied.stopped_by` is the error.
         """
         for section in plan.sections:
-            if (name := type(section).__name__) in AFTER_WRITE:
-                proof = AFTER_WRITE.load(name)(self.api, self.journal, self.name, section)
-                self._proofs.append(proof)
+            if (name := type(section).__name__) in read_back.AFTER_WRITE:
+                self._proofs.append(
+                    read_back.AFTER_WRITE.load(name)(self.api, self._scribe, section)
+                )
         total = sum(change.action.is_to_do for change in plan.changes)
         with self.api.waits.step(Deed.WRITING, total=total) as self._step:
             return await self._apply(plan)
 
-    async def _apply(self, plan: Plan) -> Applied:
+    async def _apply(self, plan: model.Plan) -> Applied:
         for change in plan.declared:
             if change.remote_id is not None:
                 self._know(change.ref, change.remote_id)
-        at = self.journal.now()
         # Everything from here on uses the memories under their new names.
-        renamed = renaming_entries(plan.changes, self.name, at)
+        renamed = write_entries.renaming_entries(plan.changes, self.name, self.journal.now())
         if renamed and self._journaled(renamed):
-            self.applied.renamed.update(new_names(plan.changes))
-        history = self.journal.history
-        adopted = adopting_entries(plan.changes, history, self.ids, self._begun(at))
+            self.applied.renamed.update(write_entries.new_names(plan.changes))
+        adopted = [*self._scribe.adopting(plan.changes, self.ids)]
         if adopted and self.applied.stopped_by is None:
             self._journaled(adopted)
         for change in plan.changes:
-            if change.action is Action.BLOCKED:
+            if change.action is model.Action.BLOCKED:
                 self._note(blocked(change))
         for kind, batch in batches(plan.changes):
             await self._write_batch(kind, batch)
         return self.applied
 
-    def leave(self, plan: Plan) -> None:
+    def leave(self, plan: model.Plan) -> None:
         """Add the outcome that the journal knows to each change without one, after a run was left.
 
         What was in flight stays open in the journal.
@@ -137,31 +93,38 @@ class Run:
         for _, batch in batches(plan.changes):
             for change in batch:
                 if change.ref not in known:
-                    pending = self.journal.history.of(change.ref).pending
-                    unproved = self._unproved.get(change.ref) if pending is None else None
-                    self._note(
-                        self._left_unproved(*unproved)
-                        if unproved
-                        else left(change, pending, self.name)
-                    )
+                    self._note(self._left(change))
 
-    def _left_unproved(self, written: Written, message: str) -> Written:
-        """Return a write with the remark that it was not checked."""
-        self.applied.unproved[written.ref] = message
-        return replace(written, message=message)
+    def _left(self, change: model.Change) -> model.Outcome:
+        pending = self.journal.history.of(change.ref).pending
+        if pending is None and change.ref in self._unproved:
+            written, message = self._unproved[change.ref]
+            self.applied.unproved[change.ref] = message
+            return replace(written, message=message)
+        return left(change, pending, self.name)
 
-    async def _write_batch(self, kind: Kind, batch: Sequence[Change]) -> None:
-        sendings = [sending_of(change, self.ids) for change in batch if not self._skipped(change)]
+    async def _write_batch(self, kind: Kind, batch: Sequence[model.Change]) -> None:
+        sendings = [
+            write_entries.sending_of(change, self.ids)
+            for change in batch
+            if not self._skipped(change)
+        ]
         sendings = await self._still_as_planned(kind, sendings)
         # A signal may have come during the requests.
         sendings = [sending for sending in sendings if not self._skipped(sending.change)]
         if not sendings:
             return
         reached(Point.BEFORE_STARTED)
-        before = self._backups([sending.change for sending in sendings])
-        if not self._journaled([*before, *(self._started(sending.change) for sending in sendings)]):
-            for sending in sendings:
-                self._skipped(sending.change)
+        changes = [sending.change for sending in sendings]
+        # Live was read right before.
+        backups = filter(None, map(self._scribe.backup, changes))
+        started = (
+            self._scribe.started(change, write_entries.filled(change.declared, self.ids))
+            for change in changes
+        )
+        if not self._journaled([*backups, *started]):
+            for change in changes:
+                self._skipped(change)
             return
         reached(Point.AFTER_STARTED)
         answers: Sequence[WriteResult]
@@ -174,12 +137,12 @@ class Run:
             answers = [error] * len(sendings)
         await self._conclude(kind, sendings, answers)
 
-    def _skipped(self, change: Change) -> bool:
+    def _skipped(self, change: model.Change) -> bool:
         """Record a skipped outcome for a change that must not be sent; return whether it was."""
         interrupted = self.stopping.is_set()
         why = why_skipped(change, self.applied, self.failed, interrupted=interrupted)
         if why:
-            self._note(Skipped(change.ref, why))
+            self._note(model.Skipped(change.ref, why))
         return bool(why)
 
     async def _still_as_planned(self, kind: Kind, sendings: list[Sending]) -> list[Sending]:
@@ -188,44 +151,27 @@ class Run:
         Live is read last, right before the write.
         """
         try:
-            sendings = self._without(await objected(kind, self.api, sendings), sendings)
+            sendings = self._without(await read_back.objected(kind, self.api, sendings), sendings)
             history = self.journal.history
-            refused = await moved(kind, self.api, history, sendings, self._before)
+            refused = await read_back.moved(kind, self.api, history, sendings, self._before)
             return self._without(refused, sendings)
         except ReconcilerError as error:
             self.applied.stop(error)
             for sending in sendings:
-                self._note(Refused(sending.ref, str(error), error.exit_code))
+                self._note(model.Refused(sending.ref, str(error), error.exit_code))
             return []
 
-    def _without(self, refused: Sequence[Refused], sendings: list[Sending]) -> list[Sending]:
+    def _without(self, refused: Sequence[model.Refused], sendings: list[Sending]) -> list[Sending]:
         """Record what is refused before it is sent, and return the rest."""
         for refusal in refused:
             self._note(refusal)
         refs = {refusal.ref for refusal in refused}
         return [sending for sending in sendings if sending.ref not in refs]
 
-    def _backups(self, changes: Sequence[Change]) -> Iterator[Backup]:
-        """Yield backups of what is about to be replaced; live was read right before."""
-        journal = self.journal
-        keeping = BackupSettings(run=self.name, salt=journal.salt, hide=self.api.redaction)
-        for change in changes:
-            kept = keeping.backup(change, journal.history.of(change.ref), journal.now())
-            if kept is not None:
-                yield kept
-
-    def _started(self, change: Change) -> Started:
-        declared = filled(change.declared, self.ids)
-        memory = self.journal.history.of(change.ref)
-        return started_entry(change, declared, memory, self._begun(self.journal.now()))
-
-    def _begun(self, at: str) -> Begun:
-        return Begun(run=self.name, actor=self.journal.actor, at=at)
-
-    def _identified(self, ref: Ref, remote_id: RemoteId) -> None:
-        self._append(
-            [IdentifiedEntry(run=self.name, at=self.journal.now(), ref=ref, remote_id=remote_id)]
-        )
+    def _identified(self, ref: model.Ref, remote_id: model.RemoteId) -> None:
+        at = self.journal.now()
+        entry = IdentifiedEntry(run=self.name, at=at, ref=ref, remote_id=remote_id)
+        self._scribe.append([entry])
 
     def _journaled(self, entries: Sequence[Entry], unproved: Sequence[Entry] = ()) -> bool:
         """Write entries to the journal; return whether that succeeded.
@@ -233,26 +179,11 @@ class Run:
         A failure ends the run. The `unproved` entries are then saved in a file with the others.
         """
         try:
-            self._append(entries, unproved)
+            self._scribe.append(entries, unproved)
         except (JournalError, Locked) as error:
             self.applied.stop(error)
             return False
         return True
-
-    def _append(self, entries: Sequence[Entry], unproved: Sequence[Entry] = ()) -> None:
-        """Write entries to the journal; secrets in messages of the service are hidden."""
-        hidden = [*map(self._hidden, entries)]
-        self.journal.append(hidden, unproved=[*map(self._hidden, unproved)])
-
-    def _hidden(self, entry: Entry) -> Entry:
-        hide = self.api.redaction
-        match entry:
-            case WrittenEntry(message=message, told=told):
-                return replace(entry, message=hide(message), told=told.hiding(hide))
-            case RefusedEntry(message=message):
-                return replace(entry, message=hide(message))
-            case _:
-                return entry
 
     async def _conclude(
         self, kind: Kind, sendings: Sequence[Sending], answers: Sequence[WriteResult]
@@ -262,18 +193,17 @@ class Run:
         A write that can be read is journaled as written once a read has shown it. Until then the
         journal has its id, and that it may have happened.
         """
-        at = self.journal.now()
         entries: list[Entry] = []
-        outcomes: list[Outcome] = []
-        later: list[Acknowledged] = []
+        outcomes: list[model.Outcome] = []
+        later: list[read_back.Acknowledged] = []
         unproved: list[Entry] = []
         for sending, answer in zip(sendings, answers, strict=True):
-            outcome = self._doubted(sending, outcome_of(sending, answer))
-            entry = closing_entry(sending.change, outcome, self.name, at)
-            if isinstance(outcome, Written) and isinstance(entry, WrittenEntry):
+            outcome = self._doubted(sending, write_entries.outcome_of(sending, answer))
+            entry = self._scribe.closing(sending.change, outcome)
+            if isinstance(outcome, model.Written) and isinstance(entry, WrittenEntry):
                 if kind.readable_by(self.api.assumptions):
                     memory = once_written(self.journal.history.of(outcome.ref), entry)
-                    later.append(Acknowledged(sending, outcome, memory))
+                    later.append(read_back.Acknowledged(sending, outcome, memory))
                     unproved.append(entry)
                     entries.extend(self._new_id(sending.change, outcome))
                     continue
@@ -291,23 +221,23 @@ class Run:
         await self._read_back(kind, later)
 
     def _same_to_the_service(
-        self, kind: Kind, sending: Sending, outcome: Outcome
+        self, kind: Kind, sending: Sending, outcome: model.Outcome
     ) -> Iterator[Entry]:
         """Yield the empty fields that are declared and not live, as no write makes them live."""
         before = sending.change.observation
-        if isinstance(outcome, Unchanged) and isinstance(before, Seen):
-            found = stored_otherwise(
-                kind, filled(sending.change.declared, self.ids), before.document
+        if isinstance(outcome, model.Unchanged) and isinstance(before, model.Seen):
+            found = read_back.stored_otherwise(
+                kind, write_entries.filled(sending.change.declared, self.ids), before.document
             )
-            empty = [field for field in found if is_empty(field)]
+            empty = [field for field in found if read_back.is_empty(field)]
             if empty:
-                yield rewritten_entry(self.name, self.journal.now(), outcome.ref, empty)
+                yield read_back.rewritten_entry(self.name, self.journal.now(), outcome.ref, empty)
 
-    def _new_id(self, change: Change, written: Written) -> Iterator[IdentifiedEntry]:
+    def _new_id(self, change: model.Change, written: model.Written) -> Iterator[IdentifiedEntry]:
         """Yield the id of a created resource, before any read looks for it."""
-        if change.action is Action.CREATE and written.remote_id is not None:
+        if change.action is model.Action.CREATE and written.remote_id is not None:
             remote_id, at = written.remote_id, self.journal.now()
-            instead_of = not_given(change, remote_id)
+            instead_of = write_entries.not_given(change, remote_id)
             yield IdentifiedEntry(
                 run=self.name, at=at, ref=written.ref, remote_id=remote_id, instead_of=instead_of
             )
@@ -319,22 +249,25 @@ class Run:
             self.applied.unjournaled |= not self._journaled(entries, unproved)
             reached(Point.AFTER_WRITTEN)
 
-    def _doubted(self, sending: Sending, outcome: Outcome) -> Outcome:
+    def _doubted(self, sending: Sending, outcome: model.Outcome) -> model.Outcome:
         """Return a create as in doubt if its id is already that of another resource."""
-        if not isinstance(outcome, Written) or sending.change.action is not Action.CREATE:
+        if (
+            not isinstance(outcome, model.Written)
+            or sending.change.action is not model.Action.CREATE
+        ):
             return outcome
         known = outcome.remote_id
         owner = None if known is None else self._owners.get((outcome.ref.kind, known))
         if owner is None or owner == outcome.ref or self.ids[owner] != known:
             return outcome
-        return InDoubt(outcome.ref, f"the service answered with {known}, which is {owner}")
+        return model.InDoubt(outcome.ref, f"the service answered with {known}, which is {owner}")
 
-    def _know(self, ref: Ref, remote_id: RemoteId) -> None:
+    def _know(self, ref: model.Ref, remote_id: model.RemoteId) -> None:
         self.ids[ref] = remote_id
         self._owners.setdefault((ref.kind, remote_id), ref)
 
-    def _note(self, outcome: Outcome) -> None:
-        if not isinstance(outcome, Written | Unchanged):
+    def _note(self, outcome: model.Outcome) -> None:
+        if not isinstance(outcome, model.Written | model.Unchanged):
             self.failed.add(outcome.ref)
         elif outcome.remote_id is not None:
             self._know(outcome.ref, outcome.remote_id)
@@ -343,7 +276,7 @@ class Run:
             self._step.done += 1
         self.tell(outcome)
 
-    async def _read_back(self, kind: Kind, written: Sequence[Acknowledged]) -> None:
+    async def _read_back(self, kind: Kind, written: Sequence[read_back.Acknowledged]) -> None:
         """Read what the service acknowledged, and compare it with what was sent.
 
         Where the journal can no longer be written, the answers have to be enough.
@@ -353,12 +286,12 @@ class Run:
                 self._note(acknowledged.answer)
             return
         entries: list[Entry] = []
-        outcomes: list[Outcome] = []
+        outcomes: list[model.Outcome] = []
         for acknowledged, now in zip(
-            written, await seen_after(kind, self.api, written), strict=True
+            written, await read_back.seen_after(kind, self.api, written), strict=True
         ):
-            if isinstance(now, Absent):
-                outcomes.append(not_to_be_seen(acknowledged.answer, now))
+            if isinstance(now, model.Absent):
+                outcomes.append(read_back.not_to_be_seen(acknowledged.answer, now))
                 continue
             kept, compared = self._compared(kind, acknowledged.sending, acknowledged.answer, now)
             entries.extend(kept)
@@ -368,13 +301,13 @@ class Run:
         for outcome in outcomes:
             self._note(await self._proved(kind, sent[outcome.ref], outcome))
 
-    async def _proved(self, kind: Kind, sending: Sending, outcome: Outcome) -> Outcome:
+    async def _proved(self, kind: Kind, sending: Sending, outcome: model.Outcome) -> model.Outcome:
         """Return the outcome of a write after the checks of features, if it decides about logs."""
         ref = outcome.ref
         if not kind.sampled or ref in self.applied.overtaken:
             return outcome
         for proof in self._proofs:
-            if not isinstance(outcome, Written) or self.applied.unjournaled:
+            if not isinstance(outcome, model.Written) or self.applied.unjournaled:
                 break
             self._unproved[ref] = outcome, proof.left
             found = await proof.proved(kind, sending, outcome, self._before.get(ref))
@@ -388,30 +321,34 @@ class Run:
         return outcome
 
     def _compared(
-        self, kind: Kind, sending: Sending, answer: Written, now: Seen | None
-    ) -> tuple[list[Entry], Written]:
+        self, kind: Kind, sending: Sending, answer: model.Written, now: model.Seen | None
+    ) -> tuple[list[Entry], model.Written]:
         """Record fields that are not as sent, as work of another writer or of the service."""
-        change, at = sending.change, self.journal.now()
-        stale = now is not None and is_stale_read(change.observation, now)
+        change = sending.change
+        stale = now is not None and read_back.is_stale_read(change.observation, now)
         told_later = now.revision if now is not None and not stale else ""
-        seen = now.told if now is not None and not stale else NO_SERVER_INFO
+        seen = now.told if now is not None and not stale else model.NO_SERVER_INFO
         acknowledged = replace(
             answer, revision=answer.revision or told_later, told=answer.told.or_else(seen)
         )
-        entry = closing_entry(change, acknowledged, self.name, at)
+        entry = self._scribe.closing(change, acknowledged)
         entries = [entry] if entry is not None else []
         if stale:
             return entries, answer
         stored = answer.stored if now is None else now.document
-        found = stored_otherwise(kind, filled(change.declared, self.ids), stored)
-        kept = not_removed(change, filled(change.body, self.ids), stored)
-        shown = as_reported((*found, *kept))
-        if shown and now is not None and was_overtaken(change.observation, now, answer):
-            overtaken = Overtaken(now.edit, shown)
+        found = read_back.stored_otherwise(
+            kind, write_entries.filled(change.declared, self.ids), stored
+        )
+        kept = read_back.not_removed(change, write_entries.filled(change.body, self.ids), stored)
+        shown = read_back.as_reported((*found, *kept))
+        if shown and now is not None and read_back.was_overtaken(change.observation, now, answer):
+            overtaken = model.Overtaken(now.edit, shown)
             self.applied.overtaken[change.ref] = overtaken
-            return entries, with_overtaken(answer, overtaken)
+            return entries, write_entries.with_overtaken(answer, overtaken)
         if shown:
             self.applied.rewritten[change.ref] = shown
         if found:
-            entries.append(rewritten_entry(self.name, at, change.ref, found))
+            entries.append(
+                read_back.rewritten_entry(self.name, self.journal.now(), change.ref, found)
+            )
         return entries, answer

@@ -31,7 +31,7 @@ FEATURES: dict[str, dict[str, dict[str, str]]] = {
             "besideBase": "base_drift:beside_base",
         },
         "plan-members": {
-            "besideBase": "base_drift_formats:BesideBase",
+            "besideBase": "base_drift:BesideBase",
         },
     },
     "audit": {
@@ -104,7 +104,7 @@ FEATURES: dict[str, dict[str, dict[str, str]]] = {
             "journal stats": "command:stats",
         },
         "schemas": {
-            "journal-stats": "stats_formats:StatsDocument What became of what was applied",
+            "journal-stats": "change_stats:StatsDocument What became of what was applied",
         },
     },
     "import_": {
@@ -125,7 +125,7 @@ FEATURES: dict[str, dict[str, dict[str, str]]] = {
     },
     "policy_samples": {
         "environment-settings": {
-            "policySamples": "sample_settings:POLICY_SAMPLES",
+            "policySamples": "policy_impact:POLICY_SAMPLES",
         },
         "plan-sections": {
             "policySamples": "sample_impact:with_policy_impact",
@@ -140,7 +140,7 @@ FEATURES: dict[str, dict[str, dict[str, str]]] = {
             "policyImpact?": "policy_impact_formats:PolicyImpactDocument",
         },
         "guards": {
-            "policySamples": "failing_samples:with_failing",
+            "policySamples": "sample_impact:with_failing",
         },
     },
     "rollback": {

@@ -9,15 +9,21 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, Final, TypeAlias
 
-from reconciler.journal.content import Content, UncheckedLines, read_content
+from reconciler.journal.content import (
+    Content,
+    UncheckedLines,
+    entry_document,
+    header_document,
+    parse_entry,
+    parse_header,
+    read_content,
+)
 from reconciler.journal.entries import Compacted, Drifted, Entry, LastWrite, Started
 from reconciler.journal.history import History
 from reconciler.journal.line_fields import LazyJson, held, pack
-from reconciler.journal.lines import entry_document, header_document, parse_entry, parse_header
 from reconciler.journal.runs import resource_entries
 
 CheckpointRow: TypeAlias = list[Any]
@@ -42,14 +48,20 @@ def checkpoint(text: bytes, content: Content, history: History) -> bytes:
     """Return the checkpoint of the whole lines of a text."""
     assert content.header is not None  # noqa: S101 - a text worth it has a first line
     size = text.rfind(b"\n") + 1
-    rows = [_row(entry) for entry in _adding_up_to(history)]
+    entries: list[Entry] = [
+        entry
+        for ref, memory in history.memories.items()
+        for entry in resource_entries(ref, memory, "")
+    ]
+    if history.looked is not None:
+        entries.append(Drifted(at=history.looked, found=tuple(history.drifts.values())))
     about = {
         "size": size,
         "digest": _digest(text, size),
         "count": content.count,
         "end": content.end,
         "header": header_document(content.header),
-        "rows": rows,
+        "rows": [*map(_row, entries)],
     }
     return json.dumps(about, separators=(",", ":")).encode()
 
@@ -74,13 +86,6 @@ def resumed(text: bytes, known: bytes | None, place: str, history: History) -> C
 
 def _digest(text: bytes, size: int) -> str:
     return hashlib.sha256(memoryview(text)[:size]).hexdigest()
-
-
-def _adding_up_to(history: History) -> Iterator[Entry]:
-    for ref, memory in history.memories.items():
-        yield from resource_entries(ref, memory, "")
-    if history.looked is not None:
-        yield Drifted(at=history.looked, found=tuple(history.drifts.values()))
 
 
 def _row(entry: Entry) -> CheckpointRow:

@@ -1,4 +1,4 @@
-"""The lines of a journal as stores keep them: sums, header, entries, moves, and rescue."""
+"""The lines of a journal as stores keep them: entries as JSON, sums, header, moves, and rescue."""
 
 from __future__ import annotations
 
@@ -8,30 +8,113 @@ import os
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from functools import cache
 from pathlib import Path
-from typing import TypeAlias
+from typing import Annotated, Any, TypeAlias
+
+from pydantic import Field, TypeAdapter
 
 from reconciler.document import Json
 from reconciler.errors import InvalidInput, JournalError
-from reconciler.journal.entries import (
-    Backup,
-    Drifted,
-    Entry,
-    Forgotten,
-    Header,
-    Moved,
-    MovedIn,
-    OverrideEntry,
-    Renamed,
-    RunEntry,
-    Started,
-    Unfrozen,
-    WatchedEntry,
-)
-from reconciler.journal.lines import LineSpan, entry_document, parse_entry, parse_header
+from reconciler.journal import entries as journaled
+from reconciler.journal import line_fields as of
+from reconciler.journal.line_fields import JournalLine, LazyJson, held, in_lines, pack
 from reconciler.journal.store import Ending, Store
+from reconciler.model import Ref, ServerInfo
 from reconciler.runtime.advice import LOST_JOURNAL, on_journal
+
+
+@cache
+def _reader() -> Callable[[of.LineDocument], journaled.Entry]:
+    """Return the reader of entries, made on first use, as that takes ten milliseconds."""
+    adapter = TypeAdapter[journaled.Entry](Annotated[journaled.Entry, Field(discriminator="entry")])
+    return adapter.validator.validate_python
+
+
+@cache
+def _fields(kind: type[JournalLine | ServerInfo]) -> list[tuple[str, str, object]]:
+    """Return each field's name, its name in lines, and the default that is left out."""
+    return [
+        (field.name, in_lines(field.name), {} if field.default_factory is dict else field.default)
+        for field in fields(kind)
+        if field.name != "entry"
+    ]
+
+
+def _document(line: JournalLine | ServerInfo) -> of.LineDocument:
+    """Return the fields of a line; pydantic could also write what no line may hold (a secret)."""
+    known = _fields(type(line))  # type: ignore[arg-type]  # mypy knows no class as hashable here
+    values = ((key, getattr(line, name), left_out) for name, key, left_out in known)
+    return {key: _json(value) for key, value, left_out in values if value != left_out}
+
+
+def _json(value: Any) -> Any:
+    match value:
+        case Ref():
+            return str(value)
+        case tuple():
+            return [_json(element) for element in value]
+        case JournalLine() | ServerInfo():
+            return _document(value)
+        case _:
+            return value
+
+
+def header_document(header: journaled.Header) -> of.LineDocument:
+    """Return a header as JSON."""
+    return {"journal": journaled.FORMAT, **_document(header)}
+
+
+def parse_header(document: of.LineDocument) -> journaled.Header:
+    """Read the first line. Raises JournalError where it is no header."""
+    if document.get("journal") != journaled.FORMAT:
+        raise JournalError("the first line is not the header of a journal of this version")
+    named = _fields(journaled.Header)
+    return journaled.Header(**{name: str(document.get(key, "")) for name, key, _ in named})
+
+
+def entry_document(entry: journaled.Entry) -> of.LineDocument:
+    """Return an entry as JSON."""
+    return {"entry": entry.entry, **_document(entry)}
+
+
+@dataclass(frozen=True, slots=True)
+class LineSpan:
+    """The span of a line in the text of a journal, without its line end."""
+
+    text: bytes
+    start: int
+    end: int
+
+
+def parse_entry(
+    document: of.LineDocument, number: int, span: LineSpan | None = None
+) -> journaled.Entry:
+    """Read any other line.
+
+    With the `span` of the line, its documents stay text until they are used. Raises JournalError,
+    naming the line.
+    """
+    try:
+        entry = _reader()(document)
+    except JournalError as error:
+        raise JournalError(f"line {number} of the journal cannot be understood: {error}") from error
+    except ValueError as error:
+        raise JournalError(f"line {number} of the journal cannot be understood") from error
+    if span is not None:
+        _pack(entry, span)
+    return entry
+
+
+def _pack(entry: journaled.Entry, span: LineSpan) -> None:
+    """Keep the document of an entry as text until it is used."""
+    owner: object = entry.last if isinstance(entry, journaled.Compacted) else entry
+    name = journaled.DOCUMENTS.get(type(owner), "")
+    if name and held(owner, name) is not None:
+        place = (name,) if owner is entry else ("last", name)
+        pack(owner, name, LazyJson(span.text, span.start, span.end, place))
+
 
 SUM_DIGITS = 16
 BEGINNING = b'{"journal":'
@@ -95,7 +178,7 @@ class UncheckedLines:
     size: int
     count: int
     end: str
-    header: Header
+    header: journaled.Header
 
 
 @dataclass(slots=True)
@@ -106,14 +189,14 @@ class Content:
     use.
     """
 
-    header: Header | None = None
-    later: list[Entry] = field(default_factory=list)
+    header: journaled.Header | None = None
+    later: list[journaled.Entry] = field(default_factory=list)
     later_sums: list[str] = field(default_factory=list)
     torn: bool = False
     before: UncheckedLines | None = None
 
     @property
-    def entries(self) -> list[Entry]:
+    def entries(self) -> list[journaled.Entry]:
         """All lines after the first."""
         self._open()
         return self.later
@@ -141,7 +224,7 @@ class Content:
         return len(self.later_sums) + (self.before.count if self.before is not None else 0)
 
     @property
-    def last(self) -> Entry | None:
+    def last(self) -> journaled.Entry | None:
         """The last line, None where there is none after the first."""
         before = self.before
         if not self.later and before is not None and before.count > 1:
@@ -149,7 +232,7 @@ class Content:
             return parse_entry(json.loads(before.text[start : before.size]), before.count)
         return self.later[-1] if self.later else None
 
-    def add(self, entries: Sequence[Entry], sums: Sequence[str]) -> None:
+    def add(self, entries: Sequence[journaled.Entry], sums: Sequence[str]) -> None:
         """Add lines that were written after the others."""
         self.later.extend(entries)
         self.later_sums.extend(sums)
@@ -178,7 +261,7 @@ class Content:
         if self.header is None or ending.header in ("", self.sums[0]):
             return False
         # Rewritten lines have other sums; the entries of runs are never left out.
-        runs = (entry.run for entry in self.entries if isinstance(entry, RunEntry))
+        runs = (entry.run for entry in self.entries if isinstance(entry, journaled.RunEntry))
         return not ending.run or ending.run in runs
 
 
@@ -191,7 +274,8 @@ def read_content(text: bytes, place: str, before: UncheckedLines | None = None) 
     content = Content(torn=end < len(text), before=before)
     if before is not None:
         content.header = before.header
-    elif not end and not _may_begin_a_journal(text):
+    elif not end and text[: len(BEGINNING)] != BEGINNING[: len(text)]:
+        # It is no header that was cut.
         raise JournalError(f"{place} is not a journal")
     try:
         for number, span in enumerate(_lines(text, content.known, end), content.count + 1):
@@ -217,32 +301,23 @@ def _lines(text: bytes, start: int, end: int) -> Iterator[LineSpan]:
         start = found + 1
 
 
-def _may_begin_a_journal(torn: bytes) -> bool:
-    """Return whether a text may be a header that was cut, and not other content."""
-    return torn[: len(BEGINNING)] == BEGINNING[: len(torn)]
-
-
-_SAID = (
-    RunEntry,
-    OverrideEntry,
-    Unfrozen,
-    Drifted,
-    WatchedEntry,
-    Renamed,
-    Forgotten,
-    Moved,
-    MovedIn,
+_Unsent: TypeAlias = (
+    journaled.Started
+    | journaled.Backup
+    | journaled.AboutRuns
+    | journaled.Looked
+    | journaled.Moved
+    | journaled.MovedIn
 )
-_UNSENT = (Started, Backup, *_SAID)
 
 
-def rescued(entries: Sequence[Entry]) -> str:
+def rescued(entries: Sequence[journaled.Entry]) -> str:
     """Save what happened and could not be journaled; return where, as the end of a message.
 
     An entry that was never sent, or that only records what a person did, is not saved: the result
     is "" then. Secrets are sealed as always, and the file is private. Source: docs/journal.md.
     """
-    if all(isinstance(entry, _UNSENT) for entry in entries):
+    if all(isinstance(entry, _Unsent) for entry in entries):
         return ""
     documents = map(entry_document, entries)
     text = "".join(json.dumps(document, ensure_ascii=False) + "\n" for document in documents)
@@ -274,12 +349,14 @@ StoreOpener: TypeAlias = Callable[[str], Store]
 def check_place(content: Content, place: str, environment: str, look: StoreOpener | None) -> None:
     """Raise InvalidInput where a journal was moved away, or is a copy of an unfinished move."""
     match content.last:
-        case Moved(at=at, to=to):
+        case journaled.Moved(at=at, to=to):
             raise InvalidInput(
                 f"{place} was moved to {to} ({at}), and is not used any more: write "
                 f"`journal: {to}` for the environment `{environment}` in the project file"
             )
-        case MovedIn(origin=origin) as arrived if not has_left(content_at(origin, look), arrived):
+        case journaled.MovedIn(origin=origin) as arrived if not has_left(
+            content_at(origin, look), arrived
+        ):
             raise InvalidInput(
                 f"{place} is a copy of the journal at {origin}, and its move is not finished: "
                 f"with `journal: {origin}` in the project file, run `{on_journal('move')}` "
@@ -297,10 +374,10 @@ def content_at(origin: str, look: StoreOpener | None) -> Content:
     return read_content(look(origin).read(), origin)
 
 
-def has_left(content: Content, arrived: MovedIn) -> bool:
+def has_left(content: Content, arrived: journaled.MovedIn) -> bool:
     """Return whether a journal ended with the move that made a copy."""
     match content.last:
-        case Moved(run=run):
+        case journaled.Moved(run=run):
             return run == arrived.run
         case _:
             return False

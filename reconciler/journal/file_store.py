@@ -8,12 +8,12 @@ import fcntl
 import os
 import stat
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TypeAlias
 
 from reconciler.errors import JournalError, Locked
-from reconciler.journal.store import Ending, Lease, LockRecord, Note, parse_record, record_text
+from reconciler.journal.store import Lease, LockRecord, Note, Store, parse_record, record_text
 from reconciler.runtime.failpoints import Point, reached
 
 OURS = ".reconciler"
@@ -24,17 +24,6 @@ IGNORED = """\
 # share a journal. To commit the folder all the same, empty this file and keep it.
 *
 """
-
-
-def make_folder(folder: Path, below: Path | None = None) -> None:
-    """Make the folder of a journal.
-
-    Raises JournalError where that fails, or as `check_folder`.
-    """
-    _check_links(folder, below)
-    with os_errors(folder):
-        begin_folder(folder)
-    check_folder(folder, below)
 
 
 def begin_folder(folder: Path) -> None:
@@ -65,12 +54,8 @@ def _is_empty(folder: Path) -> bool:
 
 def _leave_out_of_git(folder: Path) -> None:
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-    with contextlib.suppress(FileExistsError):
-        descriptor = os.open(folder / IGNORE, flags, 0o600)
-        try:
-            os.write(descriptor, IGNORED.encode())
-        finally:
-            os.close(descriptor)
+    with contextlib.suppress(FileExistsError), _open(folder / IGNORE, flags) as descriptor:
+        os.write(descriptor, IGNORED.encode())
 
 
 def check_folder(folder: Path, below: Path | None = None) -> None:
@@ -102,9 +87,15 @@ def _check_links(folder: Path, below: Path | None) -> None:
 
 def sync_folder(folder: Path) -> None:
     """Sync a folder, so that the names in it last."""
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
+    with _open(folder, os.O_RDONLY | os.O_DIRECTORY) as descriptor:
         os.fsync(descriptor)
+
+
+@contextlib.contextmanager
+def _open(path: Path, flags: int) -> Iterator[int]:
+    descriptor = os.open(path, flags, 0o600)
+    try:
+        yield descriptor
     finally:
         os.close(descriptor)
 
@@ -133,7 +124,7 @@ _REPLACED = (
 _Inode: TypeAlias = tuple[int, int]
 
 
-class FileStore:
+class FileStore(Store):
     """The lines of a journal in one file, and the file of its lock next to it.
 
     No link may be in the path to it `below` the folder of the project.
@@ -143,17 +134,13 @@ class FileStore:
 
     def __init__(self, path: Path, below: Path | None = None) -> None:
         self.path = path
+        self.place = str(path)
         self._below = below
         self._lock_path = path.with_name(path.name + ".lock")
         self._size = 0
         self._end: int | None = 0  # a torn line included; None where a write of ours failed
         self._inode: _Inode | None = None  # of the file that was read or written last
         self._lock: int | None = None
-
-    @property
-    def place(self) -> str:
-        """The path."""
-        return str(self.path)
 
     def read(self) -> bytes:
         """Return the content of the file, with a torn last line."""
@@ -265,7 +252,11 @@ class FileStore:
 
     def lock(self, lease: Lease) -> None:
         """Lock the journal; the lock ends with this process at the latest."""
-        make_folder(self.path.parent, self._below)
+        folder = self.path.parent
+        _check_links(folder, self._below)
+        with os_errors(folder):
+            begin_folder(folder)
+        check_folder(folder, self._below)
         while True:
             with os_errors(self._lock_path):
                 descriptor = os.open(self._lock_path, os.O_RDWR | os.O_CREAT | _LOCK_FLAGS, 0o600)
@@ -325,13 +316,6 @@ class FileStore:
         finally:
             os.close(descriptor)
         return LockRecord(None, found.ended) if free else found
-
-    def seen(self) -> Sequence[Ending]:
-        """Return nothing: only the lock's file remembers an end."""
-        return ()
-
-    def note_seen(self) -> None:
-        """Write nothing, as `seen` says."""
 
     def unlock(self, owner: str) -> Lease | None:
         """Raise Locked where a process holds the lock: the lock of a file ends with its process."""

@@ -15,18 +15,8 @@ from pathlib import Path
 from typing import NoReturn
 
 from reconciler.errors import JournalError, Locked
+from reconciler.journal import store
 from reconciler.journal.content import line_of
-from reconciler.journal.store import (
-    Ending,
-    Lease,
-    LockRecord,
-    Note,
-    ending_of,
-    parse_record,
-    record_text,
-    remember,
-    remembered,
-)
 from reconciler.runtime.advice import from_newest
 from reconciler.runtime.failpoints import Point, reached
 from reconciler.runtime.git import Git, GitFailed
@@ -154,7 +144,7 @@ class GitRemote:
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         self._there = Git(folder, environ)
-        self._ref = ref
+        self._ref, self._mark = ref, f"{ref}{_NEWEST}"
         self._remote = remote
         self._sleep = sleep
         self._url = self._name = ""
@@ -210,13 +200,11 @@ class GitRemote:
 
         As arguments of git, any user of the machine could read the token of a job.
         """
-        listed = self._there.run("config", "--list", "--null", "--includes").decode(
-            errors="surrogateescape"
-        )
-        pairs = [pair.split("\n", 1) for pair in listed.split("\0") if "\n" in pair]
+        found = self._there.run("config", "--list", "--null", "--includes")
+        listed = found.decode(errors="surrogateescape").split("\0")
         passed = [
             (name, value)
-            for name, value in pairs
+            for name, value in (pair.split("\n", 1) for pair in listed if "\n" in pair)
             if name.startswith(_PASSED) or name in _PASSED_WHOLE
         ]
         settings = {"GIT_CONFIG_COUNT": str(len(passed))}
@@ -236,7 +224,7 @@ class GitRemote:
     def from_mark(self) -> str:
         """The commands that move the ref to where the mark is."""
         _ = self.git  # finds the remote
-        return from_newest(self._name, f"{self._ref}{_NEWEST}", self._ref)
+        return from_newest(self._name, self._mark, self._ref)
 
     def fetch(self) -> tuple[str, str]:
         """Fetch the last commits of ref and mark, and return their ids; "" for none."""
@@ -269,7 +257,7 @@ class GitRemote:
 
     def _listed(self) -> dict[str, str]:
         """Return the commits of ref and mark on the remote, as far as they are there."""
-        names = (self._ref, f"{self._ref}{_NEWEST}")
+        names = (self._ref, self._mark)
         listed = self.git.text("ls-remote", "--quiet", "--", self._url, *names)
         # Git lists every ref with a name that ends in one of these.
         found = (line.partition("\t") for line in listed.splitlines())
@@ -305,65 +293,56 @@ _LOCK = "lock.json"
 _TRIES = 20
 
 
-class GitStore:
+class GitStore(store.Store):
     """The lines of a journal in a git ref. `place` is its name in messages."""
 
     is_shared = True
 
     def __init__(self, remote: GitRemote, place: str) -> None:
         self._remote = remote
-        self._place = place
+        self.place = place
         self._tip: str | None = None
         self._lines = bytearray()
         self._parts: list[JournalPart] = []
         self._lock = b""
-        self._newest = Ending()
-
-    @property
-    def place(self) -> str:
-        """The ref, as in the project file."""
-        return self._place
+        self._newest = store.Ending()
 
     def read(self) -> bytes:
         """Fetch the lines; while the lock is ours, they are what we pushed last."""
-        if self._tip is None or not self._is_locked:
+        if self._tip is None or not self._lock:
             self._fetch()
         return bytes(self._lines)
 
-    def holder(self) -> Lease | None:
+    def holder(self) -> store.Lease | None:
         """Fetch who holds the lock."""
         self._fetch()
         return self._lease
 
-    def ended(self) -> str:
-        """Return nothing: lock and lines are in one commit, so they have the same age."""
-        return ""
-
-    def seen(self) -> Sequence[Ending]:
+    def seen(self) -> Sequence[store.Ending]:
         """Return the end at the mark, if the ref lacks it, and the end that this machine saw."""
         with self._errors("read"):
             way_back = self._remote.from_mark if self._newest.end else ""
-            return replace(self._newest, way_back=way_back), remembered(self._remote.memory)
+            return replace(self._newest, way_back=way_back), store.remembered(self._remote.memory)
 
     def note_seen(self) -> None:
         """Write the end of the lines into a file of this machine."""
         if self._lines:
             with self._errors("read"):
-                remember(self._remote.memory, ending_of(self._lines))
+                store.remember(self._remote.memory, store.ending_of(self._lines))
 
     @property
-    def _lease(self) -> Lease | None:
-        return parse_record(self._lock).lease
+    def _lease(self) -> store.Lease | None:
+        return store.parse_record(self._lock).lease
 
-    def append(self, lines: bytes, lease: Lease, note: Note) -> None:
+    def append(self, lines: bytes, lease: store.Lease, note: store.Note) -> None:
         """Push a commit with these lines after the others."""
         self._write(self._lines, lines, lease, note)
 
-    def replace(self, lines: bytes, lease: Lease, note: Note) -> None:
+    def replace(self, lines: bytes, lease: store.Lease, note: store.Note) -> None:
         """Push a commit with only these lines; the earlier lines stay in its ancestors."""
         self._write(bytearray(), lines, lease, note)
 
-    def _write(self, before: bytearray, lines: bytes, lease: Lease, note: Note) -> None:
+    def _write(self, before: bytearray, lines: bytes, lease: store.Lease, note: store.Note) -> None:
         self._check(lease)
         try:
             self._commit(before, lines, lease, note)
@@ -371,30 +350,30 @@ class GitStore:
             self._lost()
         self.note_seen()
 
-    def _check(self, lease: Lease) -> None:
+    def _check(self, lease: store.Lease) -> None:
         if self._lease is None or self._lease.owner != lease.owner:
             self._lost()
 
-    def lock(self, lease: Lease) -> None:
+    def lock(self, lease: store.Lease) -> None:
         """Push a commit with the lock. Raises Locked where there is a lock."""
         if self._tip is None:
             self._fetch()
         for _ in range(_TRIES):
-            held = self._lease
-            if held is not None:
+            if self._lease is not None:
                 self._fetch()
-                held = self._lease
-            if held is not None:
-                raise Locked(f"{self.place} is locked by {held.words}{held.remedy}")
+            if self._lease is not None:
+                raise store.locked_by(self, self._lease)
             try:
-                self._commit(self._lines, b"", lease, Note(f"locked by {lease.words}", lease.actor))
+                self._commit(
+                    self._lines, b"", lease, store.Note(f"locked by {lease.words}", lease.actor)
+                )
             except RefMoved:
                 self._fetch()
             else:
                 return
         raise Locked(f"{self.place} is written to by others all the time")
 
-    def release(self, lease: Lease, ended: str) -> None:
+    def release(self, lease: store.Lease, ended: str) -> None:
         """Push a commit without the lock; remove the ref, where no line was ever written.
 
         Where the journal ends as it should, the mark moves too.
@@ -402,9 +381,11 @@ class GitStore:
         self._check(lease)
         if not self._lines and self._removed():
             return
-        is_newest = bool(ended) and ending_of(self._lines).end == ended
+        is_newest = bool(ended) and store.ending_of(self._lines).end == ended
         try:
-            self._commit(self._lines, b"", None, Note("unlocked", lease.actor), marked=is_newest)
+            self._commit(
+                self._lines, b"", None, store.Note("unlocked", lease.actor), marked=is_newest
+            )
         except RefMoved:
             self._lost()
         if is_newest:
@@ -422,23 +403,19 @@ class GitStore:
         self._tip, self._lock, self._parts = "", b"", []
         return True
 
-    def unlock(self, owner: str) -> Lease | None:
+    def unlock(self, owner: str) -> store.Lease | None:
         """Push a commit without the lock that another run took."""
         self._fetch()
         held = self._lease
         if held is None:
             return None
         if held.owner != owner:
-            raise Locked(f"{self.place} is locked by {held.words}{held.remedy}")
+            raise store.locked_by(self, held)
         try:
-            self._commit(self._lines, b"", None, Note(f"lock taken from {held.words}", ""))
+            self._commit(self._lines, b"", None, store.Note(f"lock taken from {held.words}", ""))
         except RefMoved:
             raise Locked(f"{self.place} changed meanwhile; look again") from None
         return held
-
-    @property
-    def _is_locked(self) -> bool:
-        return bool(self._lock)
 
     def _lost(self) -> NoReturn:
         self._fetch()
@@ -456,22 +433,18 @@ class GitStore:
             lines, self._parts = self._joined(blobs)
             self._lines = bytearray(lines)
             self._tip = tip
-            self._newest = self._beyond(blobs, newest) if newest not in ("", tip) else Ending()
+            marked = self._blobs(newest) if newest not in ("", tip) else {}
+            # The mark's lines may be those of these files.
+            is_beyond = not marked.items() <= blobs.items()
+            self._newest = store.ending_of(self._joined(marked)[0]) if is_beyond else store.Ending()
 
     def _joined(self, blobs: Mapping[str, str]) -> tuple[bytes, list[JournalPart]]:
         """Read the lines of a commit, and the parts that they are in, from its files."""
         lines = self._content(blobs[LINES]) if LINES in blobs else b""
         size = size_of_parts(lines)
         if size is not None or (not lines and any(name.startswith(PART) for name in blobs)):
-            return joined(self._place, blobs, self._content, size)
+            return joined(self.place, blobs, self._content, size)
         return lines, []
-
-    def _beyond(self, blobs: Mapping[str, str], newest: str) -> Ending:
-        """Return the end of the mark's lines; nothing where they are those of these files."""
-        marked = self._blobs(newest)
-        if marked.items() <= blobs.items():
-            return Ending()
-        return ending_of(self._joined(marked)[0])
 
     def _blobs(self, commit: str) -> dict[str, str]:
         """Return the blob of each file of a commit."""
@@ -486,8 +459,8 @@ class GitStore:
         self,
         before: bytearray,
         more: bytes,
-        lease: Lease | None,
-        note: Note,
+        lease: store.Lease | None,
+        note: store.Note,
         *,
         marked: bool = False,
     ) -> None:
@@ -495,31 +468,29 @@ class GitStore:
 
         `marked` moves the mark too. Raises RefMoved where that is no longer the last commit.
         """
-        lock = record_text(LockRecord(lease)) if lease is not None else b""
+        lock = store.record_text(store.LockRecord(lease)) if lease is not None else b""
         tip = self._tip or ""
         with self._errors("written"):
             parts = self._grown(before, more)
             files = {part.name: part.blob for part in parts}
-            size = len(before) + len(more)
-            lines = in_parts(size) if parts else bytes(before) + more
-            files |= {
-                name: self._blob(held) for name, held in ((LINES, lines), (_LOCK, lock)) if held
-            }
+            lines = in_parts(len(before) + len(more)) if parts else bytes(before) + more
+            for name, content in ((LINES, lines), (_LOCK, lock)):
+                if content:
+                    files[name] = self._blob(content)
             tree = "".join(f"100644 blob {blob}\t{name}\n" for name, blob in files.items())
             made = self._remote.git.run("mktree", given=tree.encode()).decode().strip()
             parents = ["-p", tip] if tip else []
-            commit = self._remote.git.run(
-                *("commit-tree", made, *parents, "-F", "-"),
-                given=printable(note.words).encode(),
-                more=_signature(note.actor),
-            )
+            arguments = ("commit-tree", made, *parents, "-F", "-")
+            message, more_environ = printable(note.words).encode(), _signature(note.actor)
+            written = self._remote.git.run(*arguments, given=message, more=more_environ)
+            commit = written.decode().strip()
             reached(Point.JOURNAL_WRITTEN)
-            self._remote.push(commit.decode().strip(), tip, marked=marked)
+            self._remote.push(commit, tip, marked=marked)
             reached(Point.JOURNAL_SYNCED)
         # The state changes only after the push; a copy at each append would copy all lines each
         # time.
         before += more
-        self._tip, self._lines, self._parts = commit.decode().strip(), before, parts
+        self._tip, self._lines, self._parts = commit, before, parts
         self._lock = lock
 
     def _grown(self, before: bytearray, more: bytes) -> list[JournalPart]:

@@ -17,13 +17,14 @@ from reconciler.journal.content import (
     Content,
     StoreOpener,
     check_place,
+    entry_document,
+    header_document,
     line_of,
     read_content,
     rescued,
 )
 from reconciler.journal.entries import Entry, Header, RunEntry
 from reconciler.journal.history import History
-from reconciler.journal.lines import entry_document, header_document
 from reconciler.journal.runs import compacted, words_of
 from reconciler.journal.store import (
     RENEWED_AFTER,
@@ -92,11 +93,6 @@ class Journal:
         return self.content.entries
 
     @property
-    def sums(self) -> list[str]:
-        """The sum of each line."""
-        return self.content.sums
-
-    @property
     def torn(self) -> bool:
         """Return whether the last line was cut."""
         return self.content.torn
@@ -126,7 +122,12 @@ class Journal:
         self.history, self.content = History(seed=uuid4().hex), Content()
         with self._kept():
             kept = self.store.read()
-        self.content = self._resumed(kept) or self._read_whole(kept)
+        known = self.cache.get(self._checkpoint) if is_long(kept) else None
+        content = resumed(kept, known, self.place, self.history)
+        if content is None:
+            content = read_content(kept, self.place)
+            self.history.add(content.entries)
+        self.content = content
         self.history.begun = self.header is not None
         with self._kept():
             missing = self._missing_ends()
@@ -134,16 +135,6 @@ class Journal:
         lead_back(next((ending.way_back for ending in missing if ending.way_back), ""))
         if worth_it(kept, self.content) and self.cache.is_on:
             self.cache.put(self._checkpoint, checkpoint(kept, self.content, self.history))
-
-    def _resumed(self, kept: bytes) -> Content | None:
-        if not is_long(kept):
-            return None
-        return resumed(kept, self.cache.get(self._checkpoint), self.place, self.history)
-
-    def _read_whole(self, kept: bytes) -> Content:
-        content = read_content(kept, self.place)
-        self.history.add(content.entries)
-        return content
 
     @property
     def _checkpoint(self) -> str:
@@ -213,7 +204,11 @@ class Journal:
             return
         try:
             with self._kept():
-                self.store.release(lease, self._end_to_remember())
+                # A run that could not read the journal does not change the stored end. Nor does a
+                # run that read it without the stored end, and wrote nothing.
+                is_less = not self._wrote and bool(self._missing_ends())
+                ended = self.store.ended() if is_less else self.content.end
+                self.store.release(lease, ended)
         except Locked:
             self.tell(f"the lock of {self.place} was lost before the end of the run")
         except JournalError as error:
@@ -221,14 +216,6 @@ class Journal:
                 f"the lock of {self.place} could not be given back ({error}): "
                 f"run `{on_journal('unlock', lease.owner)}`"
             )
-
-    def _end_to_remember(self) -> str:
-        """Return how the journal ends, or ended, where what is there now may be damaged or old.
-
-        A run that could not read the journal does not change the stored end. Nor does a run that
-        read it without the stored end, and wrote nothing.
-        """
-        return self.store.ended() if not self._wrote and self._missing_ends() else self.content.end
 
     def holder(self) -> str:
         """Return who holds the lock; "" where it is free. Neither takes the lock nor writes.
@@ -284,17 +271,16 @@ class Journal:
         """
         if self._begun is not None:
             entries = [self._begun, *entries]
-        header = self.header or Header(
-            environment=self.environment, target=self.target, created=self.now()
-        )
-        new = None if self.header is not None else header
+        new = None
+        if self.header is None:
+            new = Header(environment=self.environment, target=self.target, created=self.now())
         lines, sums = _lines(new, entries, self.content.end)
         try:
             with self._kept():
                 self.store.append(lines, self._held(), Note(words_of(entries), self.actor))
         except (JournalError, Locked) as error:
             raise type(error)(f"{error}{rescued([*entries, *unproved])}") from error
-        self.content.header, self.content.torn, self._begun = header, False, None
+        self.content.header, self.content.torn, self._begun = self.header or new, False, None
         self._wrote = True
         self.content.add(entries, sums)
         self.history.begun = True

@@ -17,8 +17,8 @@ from obstore.exceptions import AlreadyExistsError, BaseError, PreconditionError
 from obstore.store import from_url
 
 from reconciler.errors import JournalError, Locked
+from reconciler.journal import store
 from reconciler.journal.content import BEGINNING
-from reconciler.journal.store import Ending, Lease, LockRecord, Note, parse_record, record_text
 from reconciler.runtime.addresses import proxies_beyond
 from reconciler.runtime.failpoints import Point, reached
 
@@ -85,25 +85,12 @@ class Bucket:
         with self._errors("read"):
             return sorted(entry["path"] for entry in obstore.list(self._opened, prefix).collect())
 
-    def create(self, name: str, content: bytes) -> None:
-        """Write a new object.
+    def put(self, name: str, content: bytes, version: UpdateVersion | None = None) -> None:
+        """Write a new object, or over one of its versions.
 
-        Raises ConditionFailed where another object has the name.
-        """
-        self._put(name, content, None)
-
-    def update(self, name: str, content: bytes, version: UpdateVersion) -> None:
-        """Write an object over one of its versions.
-
-        Raises ConditionFailed where that is not the last.
-        """
-        self._put(name, content, version)
-
-    def _put(self, name: str, content: bytes, version: UpdateVersion | None) -> None:
-        """Write under a condition.
-
-        Where the answer to a first attempt was lost, the second attempt finds what the first wrote:
-        equal content means success.
+        Raises ConditionFailed where another object has the name, or where that version is not the
+        last. Where the answer to a first attempt was lost, the second attempt finds what the first
+        wrote: equal content means success.
         """
         with self._errors("written"):
             try:
@@ -182,19 +169,15 @@ _LOCK = "lock.json"
 _READS = 5
 
 
-class ObjectStore:
+class ObjectStore(store.Store):
     """The lines of a journal in a bucket."""
 
     is_shared = True
 
     def __init__(self, bucket: Bucket) -> None:
+        self.place = bucket.url
         self._bucket = bucket
         self._last = 0
-
-    @property
-    def place(self) -> str:
-        """The address, as in the project file."""
-        return self._bucket.url
 
     def read(self) -> bytes:
         """List the objects and read them from the last header on.
@@ -204,7 +187,11 @@ class ObjectStore:
         for _ in range(_READS):
             numbers = self._numbers()
             contents = self._bucket.get_all([_name(number) for number in numbers])
-            begun = _last_header(contents)
+            # Where no object has a header, the journal begins with the first.
+            headers = (
+                at for at, held in enumerate(contents) if (held or b"").startswith(BEGINNING)
+            )
+            begun = max(headers, default=0)
             whole = [content for content in contents[begun:] if content is not None]
             if not numbers or len(whole) == numbers[-1] - numbers[begun] + 1:
                 self._last = numbers[-1] if numbers else 0
@@ -219,7 +206,7 @@ class ObjectStore:
         numbers = (int(digit) for digit in digits if digit.isascii() and digit.isdigit())
         return sorted(number for number in numbers if _name(number) in names)
 
-    def append(self, lines: bytes, lease: Lease, note: Note) -> None:
+    def append(self, lines: bytes, lease: store.Lease, note: store.Note) -> None:
         """Create the next object.
 
         The lock is checked before, so that nothing is written without it, and after, as it may have
@@ -229,35 +216,41 @@ class ObjectStore:
         self._check(lease)
         reached(Point.JOURNAL_OPENED)
         try:
-            self._bucket.create(_name(self._last + 1), lines)
+            self._bucket.put(_name(self._last + 1), lines)
         except ConditionFailed:
             self._lost()
         reached(Point.JOURNAL_WRITTEN)
         self._check(lease)
         self._last += 1
 
-    def replace(self, lines: bytes, lease: Lease, note: Note) -> None:
+    def replace(self, lines: bytes, lease: store.Lease, note: store.Note) -> None:
         """Append lines that begin a journal, then remove the objects before them."""
         self.append(lines, lease, note)
         old = [_name(number) for number in self._numbers() if number < self._last]
         if old:
             self._bucket.delete(old)
 
-    def _check(self, lease: Lease) -> None:
-        """Raise Locked unless the lock is ours; write a renewed lease."""
+    def _locked(self) -> tuple[StoredObject | None, store.LockRecord]:
         held = self._bucket.get(_LOCK)
-        record = _record(held)
-        if held is None or record.lease is None or record.lease.owner != lease.owner:
-            self._lost()
-        if record.lease != lease:
-            self._write_lock(LockRecord(lease, record.ended), held)
+        return held, store.parse_record(held.content) if held is not None else store.LockRecord()
 
-    def _write_lock(self, record: LockRecord, held: StoredObject | None) -> None:
+    def _own(self, lease: store.Lease) -> tuple[StoredObject | None, store.LockRecord]:
+        """Return the lock. Raises Locked unless it is ours."""
+        held, record = self._locked()
+        if record.lease is None or record.lease.owner != lease.owner:
+            self._lost()
+        return held, record
+
+    def _check(self, lease: store.Lease) -> None:
+        """Raise Locked unless the lock is ours; write a renewed lease."""
+        held, record = self._own(lease)
+        if record.lease != lease:
+            self._write_lock(store.LockRecord(lease, record.ended), held)
+
+    def _write_lock(self, record: store.LockRecord, held: StoredObject | None) -> None:
+        version = held.version if held is not None else None
         try:
-            if held is None:
-                self._bucket.create(_LOCK, record_text(record))
-            else:
-                self._bucket.update(_LOCK, record_text(record), held.version)
+            self._bucket.put(_LOCK, store.record_text(record), version)
         except ConditionFailed:
             self._lost()
 
@@ -266,65 +259,44 @@ class ObjectStore:
         now = f"it is locked by {held.words}" if held is not None else "no run has it locked"
         raise Locked(f"another run wrote to {self.place}, so nothing is written here: {now}")
 
-    def lock(self, lease: Lease) -> None:
+    def lock(self, lease: store.Lease) -> None:
         """Write the lock, if it is free."""
-        held = self._bucket.get(_LOCK)
-        record = _record(held)
+        held, record = self._locked()
         holder = record.lease
         if holder is None:
             try:
-                self._write_lock(LockRecord(lease, record.ended), held)
+                self._write_lock(store.LockRecord(lease, record.ended), held)
             except Locked:
                 holder = self.holder()
             else:
                 return
-        shown = holder.words + holder.remedy if holder is not None else "others"
-        raise Locked(f"{self.place} is locked by {shown}")
+        if holder is None:
+            raise Locked(f"{self.place} is locked by others")
+        raise store.locked_by(self, holder)
 
-    def release(self, lease: Lease, ended: str) -> None:
+    def release(self, lease: store.Lease, ended: str) -> None:
         """Write that the lock is free, if it is still ours."""
-        held = self._bucket.get(_LOCK)
-        found = _record(held).lease
-        if found is None or found.owner != lease.owner:
-            self._lost()
-        self._write_lock(LockRecord(None, ended), held)
+        held, _ = self._own(lease)
+        self._write_lock(store.LockRecord(None, ended), held)
 
-    def holder(self) -> Lease | None:
+    def holder(self) -> store.Lease | None:
         """Return who holds the lock."""
-        return _record(self._bucket.get(_LOCK)).lease
+        return self._locked()[1].lease
 
     def ended(self) -> str:
         """Return the end of the journal at the last release, from the lock."""
-        return _record(self._bucket.get(_LOCK)).ended
+        return self._locked()[1].ended
 
-    def seen(self) -> Sequence[Ending]:
-        """Return nothing: only the lock in the bucket remembers an end."""
-        return ()
-
-    def note_seen(self) -> None:
-        """Write nothing, as `seen` says."""
-
-    def unlock(self, owner: str) -> Lease | None:
+    def unlock(self, owner: str) -> store.Lease | None:
         """Write that the lock is free, if the holding with this id has it; return that holding."""
-        held = self._bucket.get(_LOCK)
-        record = _record(held)
+        held, record = self._locked()
         if record.lease is None:
             return None
         if record.lease.owner != owner:
-            raise Locked(f"{self.place} is locked by {record.lease.words}{record.lease.remedy}")
-        self._write_lock(LockRecord(None, record.ended), held)
+            raise store.locked_by(self, record.lease)
+        self._write_lock(store.LockRecord(None, record.ended), held)
         return record.lease
-
-
-def _record(held: StoredObject | None) -> LockRecord:
-    return parse_record(held.content) if held is not None else LockRecord()
 
 
 def _name(number: int) -> str:
     return f"{_ENTRIES}/{number:010}.jsonl"
-
-
-def _last_header(contents: Sequence[bytes | None]) -> int:
-    """Return where the journal begins; the first object, where no object has a header."""
-    begun = (at for at, content in enumerate(contents) if (content or b"").startswith(BEGINNING))
-    return max(begun, default=0)

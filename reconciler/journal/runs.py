@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from reconciler.journal.entries import (
+    AboutRuns,
     AboutWrites,
     Backup,
     Compacted,
@@ -17,6 +18,7 @@ from reconciler.journal.entries import (
     Forgotten,
     IdentifiedEntry,
     ImportedEntry,
+    Looked,
     Moved,
     MovedIn,
     OverrideEntry,
@@ -30,10 +32,10 @@ from reconciler.journal.entries import (
     WatchedEntry,
     WrittenEntry,
 )
-from reconciler.journal.history import History, Memory
+from reconciler.journal.history import History, JournalSeals, Memory, Sealed, seals_in
 from reconciler.journal.line_fields import KnownSeal
-from reconciler.journal.seals import JournalSeals, Sealed, seals_in
 from reconciler.model import Ref
+from reconciler.model.quoting import listed
 
 OUTCOMES = (
     "written",
@@ -91,8 +93,18 @@ def runs_of(entries: Sequence[Entry]) -> list[RunSummary]:
     runs: list[RunSummary] = []
     for at, entry in enumerate(entries):
         if isinstance(entry, RunEntry):
-            runs.append(_summary(entry, at))
-        elif isinstance(entry, Moved | MovedIn | Backup | Drifted | WatchedEntry):
+            run = RunSummary(
+                run=entry.run,
+                at=entry.at,
+                actor=entry.actor,
+                commit=entry.commit,
+                digest=entry.digest,
+                command=entry.command,
+                folded=entry.outcomes,
+                begins=at,
+            )
+            runs.append(run)
+        elif isinstance(entry, Backup | Looked | Moved | MovedIn):
             continue
         elif isinstance(entry, OverrideEntry | Unfrozen) or at > folded:
             own = _run_of(entry)
@@ -104,23 +116,10 @@ def runs_of(entries: Sequence[Entry]) -> list[RunSummary]:
     return runs
 
 
-def _summary(entry: RunEntry, begins: int) -> RunSummary:
-    return RunSummary(
-        run=entry.run,
-        at=entry.at,
-        actor=entry.actor,
-        commit=entry.commit,
-        digest=entry.digest,
-        command=entry.command,
-        folded=entry.outcomes,
-        begins=begins,
-    )
-
-
-def _run_of(entry: Entry) -> str | None:
+def _run_of(entry: AboutWrites | AboutRuns) -> str | None:
     """Return the run that an entry names; None where it belongs to the run before it."""
     match entry:
-        case OverrideEntry() | Unfrozen() | Settled() | Compacted() | Forgotten() | Drifted():
+        case OverrideEntry() | Unfrozen() | Settled() | Compacted() | Forgotten():
             return None
         case Renamed(run=""):
             return None
@@ -128,15 +127,13 @@ def _run_of(entry: Entry) -> str | None:
             return entry.run
 
 
-def _take(run: RunSummary, entry: Entry) -> None:
+def _take(run: RunSummary, entry: AboutWrites | AboutRuns) -> None:
     match entry:
         case OverrideEntry():
             run.overrides.append(entry)
         case Unfrozen():
             run.unfrozen.append(entry)
-        case Stored() | Compacted() | RunEntry() | Moved() | MovedIn() | Backup():
-            pass
-        case Drifted() | WatchedEntry():
+        case Stored() | Compacted() | RunEntry():
             pass
         case WrittenEntry(adopted=True) | ImportedEntry(adopted=True):
             run.outcomes[entry.ref] = "adopted"
@@ -168,30 +165,31 @@ def _reported(entries: Sequence[Entry]) -> Iterator[str]:
         match entry:
             case RunEntry():
                 yield f"{entry.command} by {entry.actor}".strip()
-            case OverrideEntry() | Unfrozen():
-                yield _LIFTED[type(entry)]
+            case OverrideEntry() | Unfrozen() | Drifted() | WatchedEntry():
+                yield _DID[type(entry)]
             case Moved():
                 yield f"moved to {entry.to}"
             case MovedIn():
                 yield f"arrived from {entry.origin}"
-            case Drifted() | WatchedEntry():
-                yield f"looked for {'drift' if isinstance(entry, Drifted) else 'noise'}"
             case Renamed():
                 yield f"renamed {entry.was} to {entry.ref}"
             case _:
                 pass
 
 
-_LIFTED: dict[type[Entry], str] = {OverrideEntry: "guard overridden", Unfrozen: "freeze broken"}
+_DID: dict[type[Entry], str] = {
+    OverrideEntry: "guard overridden",
+    Unfrozen: "freeze broken",
+    Drifted: "looked for drift",
+    WatchedEntry: "looked for noise",
+}
 
 
 def _listed(entries: Sequence[Entry]) -> Iterator[str]:
     for kind, verb in _VERBS.items():
         refs = [str(entry.ref) for entry in entries if isinstance(entry, kind)]
         if refs:
-            shown = ", ".join(refs[:_SHOWN])
-            rest = f" and {len(refs) - _SHOWN} more" if len(refs) > _SHOWN else ""
-            yield f"{verb} {shown}{rest}"
+            yield f"{verb} {listed(refs, _SHOWN)}"
 
 
 _VERBS: dict[type[AboutWrites | Forgotten], str] = {
@@ -269,9 +267,7 @@ def resource_entries(
     ref: Ref, memory: Memory, at: str, older: Sealed = frozenset()
 ) -> Iterator[Entry]:
     """Yield the entries of a memory: the writes in doubt, then one entry for the rest."""
-    yield from memory.earlier
-    if memory.pending is not None:
-        yield memory.pending
+    yield from memory.doubted
     yield Compacted(
         at=at,
         ref=ref,

@@ -8,14 +8,13 @@ import os
 import re
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field, fields, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Protocol
 
-from reconciler.document import Json
 from reconciler.errors import Locked
 from reconciler.runtime.advice import on_journal
 from reconciler.runtime.progress import Locking, Waits
@@ -163,15 +162,11 @@ def parse_record(text: bytes) -> LockRecord:
         return LockRecord()
     if not isinstance(document, dict):
         return LockRecord()
-    return LockRecord(_lease(document), str(document.get("ended", "")))
-
-
-def _lease(document: Mapping[str, Json]) -> Lease | None:
-    pid = document.get("pid")
-    if not isinstance(pid, int):
-        return None
-    named = {field.name for field in fields(Lease)} - {"pid"}
-    return Lease(pid=pid, **{name: str(document.get(name, "")) for name in named})
+    pid, lease = document.get("pid"), None
+    if isinstance(pid, int):
+        named = {field.name for field in fields(Lease)} - {"pid"}
+        lease = Lease(pid=pid, **{name: str(document.get(name, "")) for name in named})
+    return LockRecord(lease, str(document.get("ended", "")))
 
 
 FIRST_PAUSE = 0.2
@@ -252,64 +247,58 @@ class Store(Protocol):
     cannot be used.
     """
 
-    @property
-    def place(self) -> str:
-        """The name of the place in messages."""
-        ...
+    is_shared: bool
+    """Whether several machines may use it; its lock then outlives a process."""
 
-    @property
-    def is_shared(self) -> bool:
-        """Return whether several machines may use it; its lock then outlives a process."""
-        ...
+    place: str
+    """The name of the place in messages."""
 
     def read(self) -> bytes:
         """Return all lines; nothing where there is no journal. A last line may be torn."""
-        ...
 
     def append(self, lines: bytes, lease: Lease, note: Note) -> None:
         """Add lines after those read, and wait until they are stored.
 
         A renewed lease is written with them. Raises Locked where the lease is lost.
         """
-        ...
 
     def replace(self, lines: bytes, lease: Lease, note: Note) -> None:
         """Replace all lines that were read, at once. Raises Locked as `append` does."""
-        ...
 
     def lock(self, lease: Lease) -> None:
         """Lock the journal. Raises Locked where another holds it."""
-        ...
 
     def release(self, lease: Lease, ended: str) -> None:
         """Release the lock, and store how the journal ended.
 
         Raises Locked where the lock was lost meanwhile.
         """
-        ...
 
     def holder(self) -> Lease | None:
         """Return who holds the lock now, without taking it."""
-        ...
 
     def ended(self) -> str:
         """Return the `ended` of the last release; "" where this store does not keep it."""
-        ...
+        return ""
 
     def seen(self) -> Sequence[Ending]:
         """Return further ends that the journal had; none of them may be missing.
 
         An end that is stored elsewhere too says how to bring it back.
         """
-        ...
+        return ()
 
     def note_seen(self) -> None:
         """Store on this machine the end of what was read or written last."""
-        ...
+        return
 
     def unlock(self, owner: str) -> Lease | None:
         """Remove the lock of the holding with this id; return that holding.
 
         None where the lock is free. Raises Locked where another holding has it.
         """
-        ...
+
+
+def locked_by(store: Store, lease: Lease) -> Locked:
+    """Return the refusal of a lock that another run holds."""
+    return Locked(f"{store.place} is locked by {lease.words}{lease.remedy}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 LONGEST: Final = 60
@@ -24,3 +25,10 @@ def quoted(text: str, longest: int = LONGEST) -> str:
 def quoted_pair(first: str, second: str) -> str:
     """Return two foreign names as one name with a slash, each cut by itself."""
     return f"`{plain(first)}/{plain(second)}`"
+
+
+def listed(texts: Sequence[str], most: int, joint: str = ", ") -> str:
+    """Return the first few texts as a list in a sentence, and how many more there are."""
+    shown = joint.join(texts[:most])
+    rest = len(texts) - most
+    return f"{shown}{joint.rstrip(', ')} and {rest} more" if rest > 0 else shown

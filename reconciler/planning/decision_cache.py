@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, field, fields
 from operator import attrgetter
 from typing import Any, Final, TypeAlias
 
-from reconciler.api.reads import ReadLog
+from reconciler.api.replies import ReadLog
 from reconciler.document import Json
 from reconciler.kinds import BY_NAME
 from reconciler.model import (

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 
 from reconciler.api.client import Api
-from reconciler.api.reads import READS, ReadLog
+from reconciler.api.replies import READS, ReadLog
 from reconciler.errors import ReconcilerError, ServiceRefused, UnreadableReply
 from reconciler.journal.history import History
 from reconciler.kinds import BY_NAME

@@ -13,7 +13,7 @@ from typing import Final, TypeAlias
 
 from reconciler.document import ABSENT, Difference, Json
 from reconciler.journal.entries import Entry
-from reconciler.journal.seals import JournalSeals, Sealed, seals_in, texts_in
+from reconciler.journal.history import JournalSeals, Sealed, seals_in, texts_in
 from reconciler.model import Ref, RemoteId
 from reconciler.redaction.templates import HIDDEN, Template, seal, secret_values
 

@@ -7,11 +7,11 @@ from collections import Counter
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from pydantic import Field
 
-from reconciler.document import Json, Missing
 from reconciler.model import Ref
 from reconciler.records.record import (
     Allowance,
@@ -21,6 +21,7 @@ from reconciler.records.record import (
     Span,
     Text,
     follow,
+    paged,
     range_filter,
 )
 
@@ -198,10 +199,10 @@ class EventFilter:
         )
 
 
-async def list_alert_events(
+def list_alert_events(
     api: Api, wanted: EventFilter, limit: int | Allowance | None = None, *, whole: bool = False
 ) -> AsyncIterator[AlertEvent]:
-    """Yield events page by page, newest first as far as the service sorts.
+    """Return events page by page, newest first as far as the service sorts.
 
     Raises what `Api.read` raises, and with `whole` UnreadableReply for a listing that is cut.
     """
@@ -211,11 +212,5 @@ async def list_alert_events(
         *spell("timestampRange", range_filter(wanted.span, api.assumptions)),
         *spell("eventLabels", label_filter(wanted.labels)),
     ]
-
-    async def fetch(pagination: dict[str, Json]) -> Json | Missing:
-        return await api.read(ALERT_EVENTS, [*fixed, *spell("pagination", pagination)])
-
-    async for event in follow(
-        fetch, PageShape("events", AlertEvent), limit, wanted.holds, whole=whole
-    ):
-        yield event
+    fetch = paged(api, partial(api.read, ALERT_EVENTS), fixed)
+    return follow(fetch, PageShape("events", AlertEvent), limit, wanted.holds, whole=whole)

@@ -2,89 +2,80 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
-from reconciler.document import Json, Missing
+from reconciler.document import Json
 from reconciler.model.assumptions import Assumptions
-from reconciler.records.record import (
-    Allowance,
-    Enumeration,
-    KeyValue,
-    OrEmpty,
-    PageShape,
-    Record,
-    Text,
-    follow,
-)
+from reconciler.records import record
 
 if TYPE_CHECKING:
     from reconciler.api.client import Api
 
 CASES = "/cases/cases/v1"
 
-STATES = Enumeration("CASE_STATE_", ("CREATED", "ACTIVE", "RESOLVED"))
-STATUSES = Enumeration("CASE_STATUS_", ("OPEN", "ACKNOWLEDGED", "CLOSED"))
-PRIORITIES = Enumeration("CASE_PRIORITY_", ("P1", "P2", "P3", "P4", "P5"))
-CATEGORIES = Enumeration("CASE_CATEGORY_", ("SECURITY", "AVAILABILITY"))
+STATES = record.Enumeration("CASE_STATE_", ("CREATED", "ACTIVE", "RESOLVED"))
+STATUSES = record.Enumeration("CASE_STATUS_", ("OPEN", "ACKNOWLEDGED", "CLOSED"))
+PRIORITIES = record.Enumeration("CASE_PRIORITY_", ("P1", "P2", "P3", "P4", "P5"))
+CATEGORIES = record.Enumeration("CASE_CATEGORY_", ("SECURITY", "AVAILABILITY"))
 
 
-class PriorityDetails(Record):
+class PriorityDetails(record.Record):
     """The priority from the system, and the priority that a person set instead."""
 
-    override: Text = ""
-    system: Text = ""
+    override: record.Text = ""
+    system: record.Text = ""
 
 
-class Assignee(Record):
+class Assignee(record.Record):
     """The person who looks after a case."""
 
-    user_id: Text = ""
+    user_id: record.Text = ""
 
 
-class ResolutionDetails(Record):
+class ResolutionDetails(record.Record):
     """The time when a case was resolved, and by whom."""
 
-    resolve_time: Text = ""
-    resolved_by: Text = ""
+    resolve_time: record.Text = ""
+    resolved_by: record.Text = ""
 
 
-class AlertIndicator(Record):
+class AlertIndicator(record.Record):
     """One alert of a case."""
 
-    alert_id: Text = ""
-    alert_version_id: Text = ""
-    grouping_type: Text = ""
-    groupings: Annotated[list[KeyValue], OrEmpty] = Field(default_factory=list)
-    priority: Text = ""
-    state: Text = ""
-    trigger_time: Text = ""
-    resolve_time: Text = ""
+    alert_id: record.Text = ""
+    alert_version_id: record.Text = ""
+    grouping_type: record.Text = ""
+    groupings: Annotated[list[record.KeyValue], record.OrEmpty] = Field(default_factory=list)
+    priority: record.Text = ""
+    state: record.Text = ""
+    trigger_time: record.Text = ""
+    resolve_time: record.Text = ""
 
 
-class Case(Record):
+class Case(record.Record):
     """One case; the fields without a default are required in every answer."""
 
-    id: Text
-    category: Text
-    create_time: Text
-    priority: Text
-    state: Text
-    status: Text
-    title: Text
-    readable_id: Text = ""
-    description: Text = ""
+    id: record.Text
+    category: record.Text
+    create_time: record.Text
+    priority: record.Text
+    state: record.Text
+    status: record.Text
+    title: record.Text
+    readable_id: record.Text = ""
+    description: record.Text = ""
     priority_details: PriorityDetails | None = None
-    update_time: Text = ""
-    acknowledge_time: Text = ""
+    update_time: record.Text = ""
+    acknowledge_time: record.Text = ""
     assignee: Assignee | None = None
-    groupings: Annotated[list[KeyValue], OrEmpty] = Field(default_factory=list)
-    labels: Annotated[list[KeyValue], OrEmpty] = Field(default_factory=list)
+    groupings: Annotated[list[record.KeyValue], record.OrEmpty] = Field(default_factory=list)
+    labels: Annotated[list[record.KeyValue], record.OrEmpty] = Field(default_factory=list)
     resolution_details: ResolutionDetails | None = None
-    alert_indicators: Annotated[list[AlertIndicator], OrEmpty] = Field(default_factory=list)
+    alert_indicators: Annotated[list[AlertIndicator], record.OrEmpty] = Field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,17 +114,16 @@ def _pairs(labels: Mapping[str, tuple[str, ...]]) -> list[Json]:
     return [{"key": key, "values": list(values)} for key, values in labels.items()]
 
 
-async def list_cases(
-    api: Api, wanted: CaseFilter, limit: int | Allowance | None = None
+def list_cases(
+    api: Api, wanted: CaseFilter, limit: int | record.Allowance | None = None
 ) -> AsyncIterator[Case]:
-    """Yield cases page by page, newest first.
+    """Return cases page by page, newest first.
 
     Needs the permission `case:Read`. Raises what `Api.ask` raises.
     """
     filters = wanted.document(api.assumptions)
 
-    async def fetch(pagination: dict[str, Json]) -> Json | Missing:
-        return await api.ask(CASES, {"filters": filters, "pagination": pagination})
+    def fetch(pagination: dict[str, Json]) -> Awaitable[Json]:
+        return api.ask(CASES, {"filters": filters, "pagination": pagination})
 
-    async for case in follow(fetch, PageShape("cases", Case), limit):
-        yield case
+    return record.follow(fetch, record.PageShape("cases", Case), limit)

@@ -2,34 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from pydantic import Field
 
 from reconciler.api.retry import Request
-from reconciler.document import Json, Missing, value_at
+from reconciler.document import Json, value_at
 from reconciler.errors import OutcomeUnknown
 from reconciler.model.assumptions import Assumptions
-from reconciler.records.record import (
-    PAGINATION,
-    Allowance,
-    Enumeration,
-    KeyValue,
-    Labels,
-    OrEmpty,
-    PageShape,
-    Record,
-    Span,
-    Text,
-    follow,
-    follow_whole,
-    moment,
-    range_filter,
-    read_record,
-)
+from reconciler.records import record
 
 if TYPE_CHECKING:
     from reconciler.api.client import Api
@@ -44,92 +29,96 @@ FIRST_YEAR: Final = 1971
 MOST_AHEAD: Final = timedelta(minutes=5)
 """Clocks differ; a closing time further ahead than this does not count yet."""
 
-SEVERITIES = Enumeration("INCIDENT_SEVERITY_", ("LOW", "INFO", "WARNING", "ERROR", "CRITICAL"))
-STATES = Enumeration("INCIDENT_STATE_", ("TRIGGERED", "RESOLVED"))
-STATUSES = Enumeration("INCIDENT_STATUS_", ("TRIGGERED", "ACKNOWLEDGED", "RESOLVED"))
+SEVERITIES = record.Enumeration(
+    "INCIDENT_SEVERITY_", ("LOW", "INFO", "WARNING", "ERROR", "CRITICAL")
+)
+STATES = record.Enumeration("INCIDENT_STATE_", ("TRIGGERED", "RESOLVED"))
+STATUSES = record.Enumeration("INCIDENT_STATUS_", ("TRIGGERED", "ACKNOWLEDGED", "RESOLVED"))
 UNRESOLVED = ("INCIDENT_STATUS_TRIGGERED", "INCIDENT_STATUS_ACKNOWLEDGED")
-EVENT_TYPES = Enumeration(
+EVENT_TYPES = record.Enumeration(
     "INCIDENT_EVENT_TYPE_",
     ("OPEN", "CLOSE", "UPSERT_STATE", "ACKNOWLEDGE", "ASSIGN", "UNASSIGN", "SNOOZE_INDICATOR"),
 )
 
 
-class Person(Record):
+class Person(record.Record):
     """A user."""
 
-    user_id: Text = ""
+    user_id: record.Text = ""
 
 
-class Assignment(Record):
+class Assignment(record.Record):
     """The person who assigned an incident, and the person who got it."""
 
     assigned_by: Person | None = None
     assigned_to: Person | None = None
 
 
-class IncidentEvent(Record):
+class IncidentEvent(record.Record):
     """An event of an incident; a close has the empty object `close`."""
 
-    id: Text = ""
-    incident_event_type: Text = ""
-    originator_type: Text = ""
+    id: record.Text = ""
+    incident_event_type: record.Text = ""
+    originator_type: record.Text = ""
     administrative_event: Person | None = None
     close: dict[str, Any] | None = None
 
 
-class Incident(Record):
+class Incident(record.Record):
     """One incident; it is open while it has no `closedAt` (docs/assumptions.md)."""
 
-    id: Text
-    name: Text = ""
-    description: Text = ""
-    created_at: Text = ""
-    closed_at: Text = ""
-    duration: Text = ""
-    severity: Text = ""
-    state: Text = ""
-    status: Text = ""
+    id: record.Text
+    name: record.Text = ""
+    description: record.Text = ""
+    created_at: record.Text = ""
+    closed_at: record.Text = ""
+    duration: record.Text = ""
+    severity: record.Text = ""
+    state: record.Text = ""
+    status: record.Text = ""
     is_muted: bool | None = None
-    last_state_update_key: Text = ""
-    last_state_update_time: Text = ""
-    contextual_labels: Labels = Field(default_factory=dict)
-    display_labels: Labels = Field(default_factory=dict)
-    meta_labels: Annotated[list[KeyValue], OrEmpty] = Field(default_factory=list)
-    assignments: Annotated[list[Assignment], OrEmpty] = Field(default_factory=list)
-    events: Annotated[list[IncidentEvent], OrEmpty] = Field(default_factory=list)
+    last_state_update_key: record.Text = ""
+    last_state_update_time: record.Text = ""
+    contextual_labels: record.Labels = Field(default_factory=dict)
+    display_labels: record.Labels = Field(default_factory=dict)
+    meta_labels: Annotated[list[record.KeyValue], record.OrEmpty] = Field(default_factory=list)
+    assignments: Annotated[list[Assignment], record.OrEmpty] = Field(default_factory=list)
+    events: Annotated[list[IncidentEvent], record.OrEmpty] = Field(default_factory=list)
 
     @property
     def is_open(self) -> bool:
         """Return whether no valid time says that it was closed; a zero date does not count."""
-        closed = moment(self.closed_at)
+        closed = record.moment(self.closed_at)
         return closed is None or closed.year < FIRST_YEAR
 
     def is_open_at(self, now: datetime) -> bool:
         """Return whether it is open at a moment; a closing time in the future does not count."""
-        closed = moment(self.closed_at)
+        closed = record.moment(self.closed_at)
         return self.is_open or (closed is not None and closed > now + MOST_AHEAD)
 
 
-class EventMetadata(Record):
+class EventMetadata(record.Record):
     """The fields that the event listing adds to an event."""
 
-    alert_group_by_fields: Annotated[list[Text], OrEmpty] = Field(default_factory=list)
-    alert_id: Text = ""
-    alert_labels: Annotated[list[KeyValue], OrEmpty] = Field(default_factory=list)
-    alert_name: Text = ""
-    alert_type: Text = ""
+    alert_group_by_fields: Annotated[list[record.Text], record.OrEmpty] = Field(
+        default_factory=list
+    )
+    alert_id: record.Text = ""
+    alert_labels: Annotated[list[record.KeyValue], record.OrEmpty] = Field(default_factory=list)
+    alert_name: record.Text = ""
+    alert_type: record.Text = ""
     incident_permutation: Any = None
-    incident_severity: Text = ""
-    incident_state: Text = ""
-    incident_status: Text = ""
+    incident_severity: record.Text = ""
+    incident_state: record.Text = ""
+    incident_status: record.Text = ""
     is_muted: bool | None = None
 
 
-class ExtendedIncidentEvent(Record):
+class ExtendedIncidentEvent(record.Record):
     """An incident event as the event listing returns it."""
 
-    cx_event_key: Text = ""
-    cx_event_timestamp: Text = ""
+    cx_event_key: record.Text = ""
+    cx_event_timestamp: record.Text = ""
     incident_event: IncidentEvent | None = None
     incident_event_extended_metadata: EventMetadata | None = None
 
@@ -146,7 +135,7 @@ class IncidentFilter:
     muted: bool | None = None
     text: str = ""
     labels: Mapping[str, str] = field(default_factory=dict)
-    created: Span | None = None
+    created: record.Span | None = None
     open_only: bool = False
 
     def document(self, assumptions: Assumptions) -> dict[str, Json]:
@@ -161,7 +150,7 @@ class IncidentFilter:
             "isMuted": self.muted,
             names.search_query: assumptions.text_filter(self.text),
             names.contextual_labels: assumptions.label_filter(self.labels),
-            names.created_at_range: range_filter(self.created, assumptions),
+            names.created_at_range: record.range_filter(self.created, assumptions),
         }
         return {key: value for key, value in filters.items() if value not in ([], {}, "", None)}
 
@@ -182,33 +171,28 @@ class IncidentFilter:
         )
 
 
-LISTED = PageShape("incidents", Incident, ("incidents", PAGINATION))
-EVENTS_LISTED = PageShape("items", ExtendedIncidentEvent, ("items",))
+LISTED = record.PageShape("incidents", Incident, ("incidents", record.PAGINATION))
+EVENTS_LISTED = record.PageShape("items", ExtendedIncidentEvent, ("items",))
 
 
 def _among(value: str, wanted: Sequence[str]) -> bool:
     return not wanted or not value or value in wanted
 
 
-async def list_incidents(
+def list_incidents(
     api: Api,
     wanted: IncidentFilter,
-    limit: int | Allowance | None = None,
+    limit: int | record.Allowance | None = None,
     *,
     whole: bool = False,
 ) -> AsyncIterator[Incident]:
-    """Yield incidents page by page.
+    """Return incidents page by page.
 
     Raises what `Api.ask` raises, and with `whole` UnreadableReply for a listing that is cut.
     """
-    spell = api.assumptions.parameter
-    fixed = spell("filter", wanted.document(api.assumptions))
-
-    async def fetch(pagination: dict[str, Json]) -> Json | Missing:
-        return await api.ask(INCIDENTS, {}, [*fixed, *spell("pagination", pagination)])
-
-    async for incident in follow(fetch, LISTED, limit, wanted.holds, whole=whole):
-        yield incident
+    fixed = api.assumptions.parameter("filter", wanted.document(api.assumptions))
+    fetch = record.paged(api, partial(api.ask, INCIDENTS, {}), fixed)
+    return record.follow(fetch, LISTED, limit, wanted.holds, whole=whole)
 
 
 async def every_incident(api: Api, most_pages: int) -> tuple[list[Incident], bool]:
@@ -217,11 +201,9 @@ async def every_incident(api: Api, most_pages: int) -> tuple[list[Incident], boo
     The service filters nothing, as a filter that it understands differently would silently leave
     some out. Raises what `follow_whole` and `Api.ask` raise.
     """
-
-    async def fetch(pagination: dict[str, Json]) -> Json | Missing:
-        return await api.ask(INCIDENTS, {}, api.assumptions.parameter("pagination", pagination))
-
-    return await follow_whole(fetch, LISTED, most_pages)
+    return await record.follow_whole(
+        record.paged(api, partial(api.ask, INCIDENTS, {})), LISTED, most_pages
+    )
 
 
 async def every_incident_event(
@@ -231,11 +213,9 @@ async def every_incident_event(
 
     Raises what `follow_whole` and `Api.read` raise.
     """
-
-    async def fetch(pagination: dict[str, Json]) -> Json | Missing:
-        return await api.read(EVENTS, api.assumptions.parameter("pagination", pagination))
-
-    return await follow_whole(fetch, EVENTS_LISTED, most_pages)
+    return await record.follow_whole(
+        record.paged(api, partial(api.read, EVENTS)), EVENTS_LISTED, most_pages
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -246,7 +226,7 @@ class IncidentEventFilter:
     severities: tuple[str, ...] = ()
     statuses: tuple[str, ...] = ()
     muted: bool | None = None
-    span: Span | None = None
+    span: record.Span | None = None
 
     def document(self, assumptions: Assumptions) -> dict[str, Json]:
         """Return the `filter` of the request, without fields that are not set."""
@@ -256,7 +236,7 @@ class IncidentEventFilter:
             "severity": list(self.severities),
             "status": list(self.statuses),
             "isMuted": self.muted,
-            names.event_time: range_filter(self.span, assumptions),
+            names.event_time: record.range_filter(self.span, assumptions),
         }
         return {key: value for key, value in filters.items() if value not in ([], {}, "", None)}
 
@@ -274,18 +254,13 @@ class IncidentEventFilter:
         )
 
 
-async def list_incident_events(
-    api: Api, wanted: IncidentEventFilter, limit: int | Allowance | None = None
+def list_incident_events(
+    api: Api, wanted: IncidentEventFilter, limit: int | record.Allowance | None = None
 ) -> AsyncIterator[ExtendedIncidentEvent]:
-    """Yield incident events page by page. Raises what `Api.read` raises."""
-    spell = api.assumptions.parameter
-    fixed = spell("filter", wanted.document(api.assumptions))
-
-    async def fetch(pagination: dict[str, Json]) -> Json | Missing:
-        return await api.read(EVENTS, [*fixed, *spell("pagination", pagination)])
-
-    async for event in follow(fetch, EVENTS_LISTED, limit, wanted.holds):
-        yield event
+    """Return incident events page by page. Raises what `Api.read` raises."""
+    fixed = api.assumptions.parameter("filter", wanted.document(api.assumptions))
+    fetch = record.paged(api, partial(api.read, EVENTS), fixed)
+    return record.follow(fetch, EVENTS_LISTED, limit, wanted.holds)
 
 
 async def find_incidents(api: Api, ids: Sequence[str]) -> dict[str, Incident]:
@@ -297,18 +272,13 @@ async def find_incidents(api: Api, ids: Sequence[str]) -> dict[str, Incident]:
     found: dict[str, Incident] = {}
     for wanted in (IncidentFilter(statuses=UNRESOLVED), IncidentFilter()):
         missing = set(ids) - found.keys()
-        if missing:
-            found |= await _listed(api, wanted, missing)
-    return found
-
-
-async def _listed(api: Api, wanted: IncidentFilter, ids: Collection[str]) -> dict[str, Incident]:
-    found: dict[str, Incident] = {}
-    async for incident in list_incidents(api, wanted):
-        if incident.id in ids:
-            found[incident.id] = incident
-            if len(found) == len(ids):
-                break
+        if not missing:
+            break
+        async for incident in list_incidents(api, wanted):
+            if incident.id in missing:
+                found[incident.id] = incident
+                if missing <= found.keys():
+                    break
     return found
 
 
@@ -341,5 +311,7 @@ async def _close(api: Api, ids: Sequence[str]) -> list[Incident]:
     listed = value_at(reply, ("incidents",))
     # Incidents that the answer leaves out are looked up.
     return (
-        [read_record(incident, Incident) for incident in listed] if isinstance(listed, list) else []
+        [record.read_record(incident, Incident) for incident in listed]
+        if isinstance(listed, list)
+        else []
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING, Final
 
 from reconciler.errors import NotAuthorised, ServiceRefused, UnreadableReply
@@ -29,22 +29,16 @@ async def mentioned_alerts(api: Api) -> dict[str, str]:
     """
     found: dict[str, str] = {}
     for listing in (_in_incidents, _in_cases, _in_events):
-        await _take(listing, api, found)
+        try:
+            async for alert, text in listing(api):
+                if alert:
+                    found.setdefault(alert.lower(), text)
+        except NotAuthorised as refused:
+            if not refused.known:
+                raise
+        except (ServiceRefused, UnreadableReply):
+            continue
     return found
-
-
-async def _take(
-    listing: Callable[[Api], AsyncIterator[Mention]], api: Api, found: dict[str, str]
-) -> None:
-    try:
-        async for alert, text in listing(api):
-            if alert:
-                found.setdefault(alert.lower(), text)
-    except NotAuthorised as refused:
-        if not refused.known:
-            raise
-    except (ServiceRefused, UnreadableReply):
-        return
 
 
 async def _in_incidents(api: Api) -> AsyncIterator[Mention]:

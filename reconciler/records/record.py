@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Annotated, Any, Generic, Self, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Generic, Self, TypeAlias, TypeVar
 
 from pydantic import (
     BaseModel,
@@ -24,6 +24,9 @@ from reconciler.api.replies import check_whole
 from reconciler.document import ABSENT, Json, Missing, value_at
 from reconciler.errors import CutListing, UnreadableReply
 from reconciler.model.assumptions import Assumptions
+
+if TYPE_CHECKING:
+    from reconciler.api.client import Api
 
 
 class Record(BaseModel):
@@ -165,6 +168,36 @@ class Allowance:
     cut: bool = False
     missing: int = 0
 
+    def use_page(self) -> bool:
+        """Use one page, and record where there is none left."""
+        if self.left is None:
+            return True
+        if self.left <= 0:
+            self.cut = True
+            return False
+        self.left -= 1
+        return True
+
+    def note_end(self, read: int, announced: int, *, whole: bool) -> None:
+        """Record what a listing announces and does not have.
+
+        Raises CutListing where all are wanted.
+        """
+        if announced > read and whole:
+            raise CutListing(f"the listing ends after {read:,} of {announced:,}")
+        if announced > read:
+            self.cut, self.missing = True, announced - read
+
+
+def paged(
+    api: Api,
+    ask: Callable[[Sequence[tuple[str, str]]], Awaitable[Json | Missing]],
+    fixed: Sequence[tuple[str, str]] = (),
+) -> Fetch:
+    """Return what asks for a page, with its pagination after the parameters that are `fixed`."""
+    spell = api.assumptions.parameter
+    return lambda pagination: ask([*fixed, *spell("pagination", pagination)])
+
 
 def _all(_: Record) -> bool:
     return True
@@ -190,15 +223,16 @@ async def follow(
     """
     tokens: set[str] = set()
     pagination: dict[str, Json] = {"pageSize": PAGE_SIZE}
-    most = limit.records if isinstance(limit, Allowance) else limit
+    allowance = limit if isinstance(limit, Allowance) else Allowance(records=limit)
+    most = allowance.records
     count = read = announced = idle = 0
     known: set[int] = set()
-    while _may_ask(limit):
+    while allowance.use_page():
         reply = await fetch(pagination)
         items, idle = _news(_page(reply, listing), known, idle)
         read += len(items)
-        if whole and isinstance(limit, int) and read > limit:
-            raise UnreadableReply(f"more than {limit:,} are listed, and the rest is not read")
+        if whole and most is not None and read > most:
+            raise UnreadableReply(f"more than {most:,} are listed, and the rest is not read")
         for item in items:
             found = read_record(item, listing.record)
             if holds(found):
@@ -209,7 +243,7 @@ async def follow(
         token = _next_token(reply)
         announced = max(announced, _announced(reply))
         if not token:
-            _note_end(read, announced, limit, whole=whole)
+            allowance.note_end(read, announced, whole=whole)
             return
         if token in tokens:
             raise UnreadableReply(f"the page token `{token[:40]}` came twice")
@@ -235,25 +269,6 @@ def _news(items: list[Json], known: set[int], idle: int) -> tuple[list[Json], in
     return news, idle
 
 
-def _note_end(read: int, announced: int, limit: int | Allowance | None, *, whole: bool) -> None:
-    """Record that a listing has less than it announces. Raises CutListing where all are wanted."""
-    if announced > read and whole:
-        raise CutListing(f"the listing ends after {read:,} of {announced:,}")
-    if announced > read and isinstance(limit, Allowance):
-        limit.cut, limit.missing = True, announced - read
-
-
-def _may_ask(limit: int | Allowance | None) -> bool:
-    """Use one page of an allowance, and record where there is none left."""
-    if not isinstance(limit, Allowance) or limit.left is None:
-        return True
-    if limit.left <= 0:
-        limit.cut = True
-        return False
-    limit.left -= 1
-    return True
-
-
 async def follow_whole(
     fetch: Fetch, listing: PageShape[Kind], most_pages: int
 ) -> tuple[list[Kind], bool]:
@@ -262,23 +277,17 @@ async def follow_whole(
     They are not where there are more pages than `most_pages`. Raises UnreadableReply where an
     answer announces more than all of them have, and as `follow` does.
     """
-    pages, announced = 0, 0
+    pages, announced = Allowance(most_pages), 0
 
     async def counted(pagination: dict[str, Json]) -> Json | Missing:
-        nonlocal pages, announced
-        if pages == most_pages:
-            raise _MorePages
-        pages += 1
+        nonlocal announced
         reply = await fetch(pagination)
         announced = max(announced, _announced(reply))
         _check_beside(reply, listing.member)
         return reply
 
-    found: list[Kind] = []
-    try:
-        async for record in follow(counted, listing):
-            found.append(record)  # noqa: PERF401 - what came before an error is kept
-    except _MorePages:
+    found = [record async for record in follow(counted, listing, pages)]
+    if pages.cut and not pages.missing:
         return found, False
     # A page that comes again has nothing new.
     held = len({getattr(record, "id", "") or number for number, record in enumerate(found)})
@@ -298,10 +307,6 @@ def _check_beside(reply: Json | Missing, member: str) -> None:
     }
     beside = {key: value for key, value in reply.items() if key != PAGINATION}
     check_whole({**beside, PAGINATION: others}, member)
-
-
-class _MorePages(Exception):
-    """There are more pages than may be read."""
 
 
 def _announced(reply: Json | Missing) -> int:

@@ -9,8 +9,8 @@ from pydantic import ConfigDict, Field, with_config
 from typing_extensions import TypedDict
 
 from reconciler.journal import entries as entry_types
+from reconciler.journal.content import entry_document
 from reconciler.journal.history import History
-from reconciler.journal.lines import entry_document
 from reconciler.journal.runs import RunSummary
 from reconciler.model import Ref
 from reconciler.report.reasons import SHORT_RUN

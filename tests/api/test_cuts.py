@@ -109,7 +109,8 @@ def test_every_cut(cut: Cut, body: Callable[[], bytes]) -> None:
 
 CHILD = """\
 import asyncio, resource, sys
-from reconciler.api.client import Api, Request
+from reconciler.api.client import Api
+from reconciler.api.retry import Request
 from reconciler.api.secret import Secret
 from reconciler.errors import OutcomeUnknown
 

@@ -23,7 +23,7 @@ from harness.wire import (
 )
 
 from reconciler.api.client import Api
-from reconciler.api.reads import READS, ReadLog
+from reconciler.api.replies import READS, ReadLog
 from reconciler.api.retry import Request
 from reconciler.document import ABSENT
 from reconciler.errors import (

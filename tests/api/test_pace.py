@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reconciler.api.client import Api
-from reconciler.api.pace import SLOW_SECONDS, Pace
 from reconciler.api.retry import Method, Phase
+from reconciler.api.wire import SLOW_SECONDS, Pace
 
 Behaviour = Callable[[int], Awaitable[httpx.Response]]
 FINE = {"dashboard": {"id": "a"}}

@@ -20,7 +20,7 @@ from harness.routes import API_ROOT, DASHBOARDS
 from harness.served import Served, served
 from harness.workspaces import WORKSPACE, Workspace
 
-from reconciler.api import replies, wire
+from reconciler.api import replies
 from reconciler.emulator import profile_of
 from reconciler.emulator.alert_definition_endpoints import plant
 from reconciler.model.assumptions import Assumptions
@@ -297,7 +297,7 @@ def test_nothing_is_parsed(world: World, monkeypatch: pytest.MonkeyPatch) -> Non
         parsed.append(status)
         return make(status, body, headers)
 
-    monkeypatch.setattr(wire, "make_reply", noted)
+    monkeypatch.setattr(replies, "make_reply", noted)
     world.plan()
 
     assert len(parsed) == len([number for number in parsed if number == 200]) <= 2

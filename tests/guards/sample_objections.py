@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 from reconciler.document import Json
-from reconciler.features.policy_samples.failing_samples import failing_samples
 from reconciler.features.policy_samples.policy_impact import (
     Met,
     PolicyImpact,
     PolicySample,
     SampleAnswer,
 )
+from reconciler.features.policy_samples.sample_impact import failing_samples
 from reconciler.model import (
     Absent,
     Action,

@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from journals import AT, VIEW, all_entries, refused, started, written
 
-from reconciler.journal.before import Before, before_run, ids_since, is_compacted, runs_named
 from reconciler.journal.entries import (
     Backup,
     Entry,
@@ -21,6 +20,7 @@ from reconciler.journal.entries import (
 )
 from reconciler.journal.history import History
 from reconciler.journal.runs import compacted
+from reconciler.journal.writes import Before, before_run, ids_since, is_compacted, runs_named
 from reconciler.model import Ref
 
 SLO = Ref("SLO", "checkout")

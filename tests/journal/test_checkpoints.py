@@ -16,11 +16,16 @@ from reconciler.errors import JournalError
 from reconciler.journal import checkpoint as checkpoints
 from reconciler.journal import content as contents
 from reconciler.journal.checkpoint import checkpoint, resumed, worth_it
-from reconciler.journal.content import Content, line_of, read_content
+from reconciler.journal.content import (
+    Content,
+    entry_document,
+    header_document,
+    line_of,
+    read_content,
+)
 from reconciler.journal.entries import Entry, Header, RunEntry
 from reconciler.journal.history import History
 from reconciler.journal.journal import Journal
-from reconciler.journal.lines import entry_document, header_document
 from reconciler.model import Ref
 from reconciler.runtime.cache import VARIABLE, Cache, open_cache
 

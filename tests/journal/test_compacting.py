@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from journals import AT, RUN, VIEW, WRITE, all_entries, started, written
 
+from reconciler.journal.content import entry_document, parse_entry
 from reconciler.journal.entries import (
     Entry,
     OverrideEntry,
@@ -17,7 +18,6 @@ from reconciler.journal.entries import (
     WrittenEntry,
 )
 from reconciler.journal.history import History
-from reconciler.journal.lines import entry_document, parse_entry
 from reconciler.journal.runs import compacted, runs_of, words_of
 from reconciler.model import Ref
 

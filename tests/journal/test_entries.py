@@ -14,9 +14,17 @@ from journals import all_entries, kept_entries, objects, started
 from reconciler.api.secret import Secret
 from reconciler.document import Json
 from reconciler.errors import JournalError
-from reconciler.journal.content import Content, line_of, parse_line, read_content
+from reconciler.journal.content import (
+    Content,
+    entry_document,
+    header_document,
+    line_of,
+    parse_entry,
+    parse_header,
+    parse_line,
+    read_content,
+)
 from reconciler.journal.entries import Entry, Header
-from reconciler.journal.lines import entry_document, header_document, parse_entry, parse_header
 
 PAGE = (Path(__file__).parents[2] / "docs" / "journal.md").read_text(encoding="utf-8")
 

@@ -13,10 +13,9 @@ from journals import AT
 
 from reconciler.errors import JournalError, Locked
 from reconciler.journal import file_store
-from reconciler.journal.content import line_of
+from reconciler.journal.content import header_document, line_of
 from reconciler.journal.entries import Header
 from reconciler.journal.file_store import FileStore
-from reconciler.journal.lines import header_document
 from reconciler.journal.store import LockRecord, Note, record_text
 from reconciler.runtime.failpoints import Point
 

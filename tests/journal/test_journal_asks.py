@@ -138,12 +138,12 @@ def test_first_append(world: World) -> None:
     assert (journal.place, journal.actor, world.asked_who) == ("memory", "someone", 1)
     again = world.journal()
     again.load()
-    assert (again.entries, again.header, again.sums) == (
+    assert (again.entries, again.header, again.content.sums) == (
         journal.entries,
         Header(environment="local", target="emulator", created=AT),
-        journal.sums,
+        journal.content.sums,
     )
-    assert world.store.remembered == journal.sums[-1] == again.sums[-1]
+    assert world.store.remembered == journal.content.sums[-1] == again.content.sums[-1]
 
 
 def test_begun_and_nothing_written(world: World) -> None:
@@ -225,7 +225,7 @@ def test_failed_append(world: World, failure: Exception) -> None:
         world.store.failure = failure
         with pytest.raises(type(failure), match=f"^{failure}$"):
             journal.append([started()])
-        assert (journal.entries, journal.sums, journal.header) == ([], [], None)
+        assert (journal.entries, journal.content.sums, journal.header) == ([], [], None)
         world.store.failure = None
         journal.append([started()])
 
@@ -238,7 +238,7 @@ def test_compacted(world: World) -> None:
     with journal.locked():
         journal.append(WRITE)
         journal.append([started(), refused()])
-        ended = journal.sums[-1]
+        ended = journal.content.sums[-1]
         memories = journal.history.memories
         journal.compact(replace(NAMED, command="compact"))
 
@@ -248,15 +248,15 @@ def test_compacted(world: World) -> None:
         environment="local", target="emulator", created=AT, continues=ended
     )
     assert journal.history.memories == memories
-    assert len(journal.entries) == len(journal.sums) - 1 == 3
+    assert len(journal.entries) == len(journal.content.sums) - 1 == 3
     assert not journal.torn
     assert journal.entries[-1] == replace(NAMED, command="compact")
     again = world.journal()
     again.load()
-    assert (again.entries, again.header, again.sums) == (
+    assert (again.entries, again.header, again.content.sums) == (
         journal.entries,
         journal.header,
-        journal.sums,
+        journal.content.sums,
     )
 
 
@@ -270,7 +270,7 @@ def test_old_copy(world: World) -> None:
     with journal.locked():
         journal.append([refused()])
         assert not journal.is_old_copy
-    ended = journal.sums[-1]
+    ended = journal.content.sums[-1]
 
     world.store.content = old
     journal.load()
@@ -393,6 +393,11 @@ def test_empty_journal(tmp_path: Path) -> None:
     journal = journal_at(tmp_path / "none" / "journal.jsonl")
     journal.load()
 
-    assert (journal.entries, journal.sums, journal.header, journal.torn) == ([], [], None, False)
+    assert (journal.entries, journal.content.sums, journal.header, journal.torn) == (
+        [],
+        [],
+        None,
+        False,
+    )
     assert (journal.holder(), journal.is_old_copy, journal.now()) == ("", False, AT)
     assert not (tmp_path / "none").exists()

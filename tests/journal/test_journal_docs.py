@@ -13,6 +13,7 @@ from harness.repositories import git, repository
 from harness.workspaces import examples_at
 
 from reconciler.document import Json
+from reconciler.journal.content import entry_document
 from reconciler.journal.entries import (
     Backup,
     Compacted,
@@ -36,7 +37,6 @@ from reconciler.journal.entries import (
     WrittenEntry,
 )
 from reconciler.journal.line_fields import Rewritten, SeenDrift, SeenVerdict
-from reconciler.journal.lines import entry_document
 from reconciler.model import Ref
 
 ROOT = Path(__file__).parent.parent.parent

@@ -13,7 +13,14 @@ from journals import AT, RUN, VIEW
 
 from reconciler.document import ABSENT, Json
 from reconciler.errors import JournalError
-from reconciler.journal.content import line_of, parse_line
+from reconciler.journal.content import (
+    entry_document,
+    header_document,
+    line_of,
+    parse_entry,
+    parse_header,
+    parse_line,
+)
 from reconciler.journal.entries import (
     Backup,
     Compacted,
@@ -30,7 +37,6 @@ from reconciler.journal.entries import (
     WrittenEntry,
 )
 from reconciler.journal.line_fields import Rewritten
-from reconciler.journal.lines import entry_document, header_document, parse_entry, parse_header
 from reconciler.journal.store import (
     RENEWED_AFTER,
     TERM,

@@ -187,7 +187,7 @@ def test_stale_writer_after_compacting(place: Opening) -> None:
         with (again := journal_on(place())).locked():
             again.compact(RUN)
         kept = place().read()
-        bucket_of(place).create("entries/0000000002.jsonl", b"stray\n")
+        bucket_of(place).put("entries/0000000002.jsonl", b"stray\n")
 
         assert place().read() == kept
         with pytest.raises(Locked):
@@ -213,7 +213,7 @@ def test_foreign_objects(place: Opening) -> None:
     filled(place)
     foreign = ["entries/readme.txt", "entries/12.jsonl", "entries/000000000x.jsonl", "other"]
     for name in foreign:
-        bucket_of(place).create(name, b"x")
+        bucket_of(place).put(name, b"x")
 
     assert len(read(place).entries) == 6
     with (journal := journal_on(place())).locked():
@@ -226,7 +226,7 @@ def test_foreign_objects(place: Opening) -> None:
 )
 def test_odd_lock(place: Opening, text: bytes) -> None:
     """A lock that cannot be read locks nothing, and the next run writes it anew."""
-    bucket_of(place).create("lock.json", text)
+    bucket_of(place).put("lock.json", text)
 
     assert filled(place).entries == WRITE * 3
 
@@ -295,7 +295,7 @@ def test_expiry_takes_nothing_over(place: Opening) -> None:
         assert held is not None
         old = replace(lease, expires="2001-01-01T00:00:00Z")
         text = held.content.replace(lease.expires.encode(), old.expires.encode())
-        bucket_of(place).update("lock.json", text, held.version)
+        bucket_of(place).put("lock.json", text, held.version)
 
         with pytest.raises(Locked, match="2001-01-01"):
             store.lock(replace(lease, owner="other"))

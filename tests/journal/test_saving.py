@@ -15,10 +15,9 @@ from journals import WRITE, filled, read, refused, started, written
 from moves import LEASE, OLD, Places, in_files, run_entry
 
 from reconciler.errors import InvalidInput, Locked
-from reconciler.journal.content import rescued
+from reconciler.journal.content import entry_document, rescued
 from reconciler.journal.entries import Entry, MovedIn
 from reconciler.journal.journal import Journal
-from reconciler.journal.lines import entry_document
 from reconciler.journal.relocate import Became, JournalMove, move, readdress, stay
 from reconciler.journal.store import LockTimeout, Store, taken_in_time
 from reconciler.runtime.progress import Keeping, Locking, Waits

@@ -123,7 +123,7 @@ def test_compacted(place: Opening) -> None:
         for _ in range(3):
             journal.append(WRITE)
         journal.append([started(Ref("SLO", "lost"), create=True)])
-    before, last = read(place), journal.sums[-1]
+    before, last = read(place), journal.content.sums[-1]
     with journal.locked():
         journal.compact(RUN)
         journal.append([refused()])

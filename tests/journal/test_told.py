@@ -22,9 +22,9 @@ from harness.sites import (
 from journals import AT, VIEW, started, written
 
 from reconciler.document import Json
+from reconciler.journal.content import entry_document, parse_entry
 from reconciler.journal.entries import Entry, WrittenEntry
 from reconciler.journal.history import MOST_VERSIONS, History
-from reconciler.journal.lines import entry_document, parse_entry
 from reconciler.journal.runs import compacted
 from reconciler.kinds.alert_definition.remote import BULK_REPLACE as BULK
 from reconciler.model import NO_SERVER_INFO, Manifest, Ref, ServerInfo

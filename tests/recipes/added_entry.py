@@ -23,25 +23,8 @@ def entry(bench: Workbench) -> None:
         "@dataclass(frozen=True, slots=True, kw_only=True)\nclass Compacted(",
     )
     bench.replace(ENTRIES, "OverrideEntry | Unfrozen\n", "OverrideEntry | Noted | Unfrozen\n")
-    for name in ("history", "runs"):
-        bench.after(f"reconciler/journal/{name}.py", "    OverrideEntry,", "    Noted,")
-    content = "reconciler/journal/content.py"
-    bench.replace(
-        content, "    MovedIn,\n    OverrideEntry,", "    MovedIn,\n    Noted,\n    OverrideEntry,"
-    )
-    bench.replace(
-        content, "    WatchedEntry,\n    Renamed,", "    WatchedEntry,\n    Noted,\n    Renamed,"
-    )
-    history = "reconciler/journal/history.py"
-    bench.replace(
-        history, "case Backup() | WatchedEntry():", "case Backup() | WatchedEntry() | Noted():"
-    )
     runs = "reconciler/journal/runs.py"
-    bench.replace(
-        runs,
-        "Moved | MovedIn | Backup | Drifted | WatchedEntry)",
-        "Moved | MovedIn | Backup | Drifted | WatchedEntry | Noted)",
-    )
+    bench.after(runs, "    OverrideEntry,", "    Noted,")
     bench.replace(
         runs,
         '        case Renamed(run=""):\n            return None\n',
@@ -49,15 +32,15 @@ def entry(bench: Workbench) -> None:
     )
     bench.replace(
         runs,
-        "        case Drifted() | WatchedEntry():\n            pass\n",
-        "        case Drifted() | WatchedEntry() | Noted():\n            pass\n",
+        "        case Stored() | Compacted() | RunEntry():\n",
+        "        case Stored() | Compacted() | RunEntry() | Noted():\n",
     )
     bench.replace(
         runs,
-        "            case OverrideEntry() | Unfrozen():\n",
+        "            case OverrideEntry() | Unfrozen() | Drifted()",
         "            case Noted():\n"
         '                yield "a note"\n'
-        "            case OverrideEntry() | Unfrozen():\n",
+        "            case OverrideEntry() | Unfrozen() | Drifted()",
     )
     report = "reconciler/report/journal_formats.py"
     bench.replace(

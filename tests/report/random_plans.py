@@ -14,7 +14,7 @@ from reconciler.features.policy_samples.policy_impact import (
     PolicySample,
     SampleAnswer,
 )
-from reconciler.features.track_record.track_record import TrackRecord, TrackRecords
+from reconciler.features.track_record.track_records import TrackRecord, TrackRecords
 from reconciler.journal.history import Memory
 from reconciler.kinds import BY_NAME
 from reconciler.kinds.kind import ANY_STEP, Kind

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, cast
 
 from sample_plans import alert, plan_of, plan_of_three, plan_with_signals, rewritten
 
-from reconciler.features.history.change_stats import Counts, Stats
-from reconciler.features.history.stats_formats import stats_json, stats_text
-from reconciler.features.track_record.track_record import TrackRecords
+from reconciler.features.history.change_stats import Counts, Stats, stats_json, stats_text
+from reconciler.features.track_record.track_records import TrackRecords
 from reconciler.features.watch.alert_noise import Counted, NoiseWatch, WatchedAlert
 from reconciler.features.watch.noise_formats import watched_json, watched_markdown, watched_text
 from reconciler.model import GuardViolation, Plan, Ref

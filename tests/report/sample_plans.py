@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from reconciler.document import ABSENT, Json, Path, differences, digest, merge
 from reconciler.features.against.base_drift import BaseDifference, BaseDrift, FieldBeside
-from reconciler.features.track_record.track_record import TrackRecord, TrackRecords
+from reconciler.features.track_record.track_records import TrackRecord, TrackRecords
 from reconciler.journal.history import Memory
 from reconciler.kinds import BY_NAME
 from reconciler.model import (

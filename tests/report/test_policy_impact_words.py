@@ -9,11 +9,11 @@ from random_plans import an_impact
 from sample_impacts import IMPACTS, said_of_impacts
 from sample_plans import plan_of_three
 
-from reconciler.features.policy_samples.policy_flow import policy_impact_section
 from reconciler.features.policy_samples.policy_impact import PolicyImpact
 from reconciler.features.policy_samples.policy_impact_formats import (
     policy_impact_document,
     policy_impact_markdown,
+    policy_impact_section,
 )
 from reconciler.report.html import plan_html
 

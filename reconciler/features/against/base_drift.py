@@ -8,7 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterator, Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from itertools import chain
+from typing import Annotated, ClassVar, Final, NotRequired, TypeAlias
+
+from pydantic import ConfigDict, Field, JsonValue, with_config
+from typing_extensions import TypedDict
 
 from reconciler.document import (
     ABSENT,
@@ -25,6 +29,11 @@ from reconciler.errors import ReconcilerError
 from reconciler.kinds import BY_NAME
 from reconciler.model import Absent, Action, Change, Plan, Ref, Seen
 from reconciler.redaction.templates import HIDDEN, holds_seal
+from reconciler.report.markdown import code
+from reconciler.report.safe import safe
+from reconciler.report.sections import Notice, SectionFormats
+from reconciler.report.table import INDENT, Colour, Style, wrapped
+from reconciler.report.words import place, plural, value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +66,7 @@ class BaseDrift:
     known.
     """
 
-    formats: ClassVar[str] = "reconciler.features.against.base_drift_formats:FORMATS"
+    formats: ClassVar[str] = "reconciler.features.against.base_drift:FORMATS"
     against: str
     strayed: tuple[BaseDifference, ...] = ()
     why: str = ""
@@ -91,29 +100,26 @@ def strayed(live: Plan, base: Plan, unknown: Container[Ref] = ()) -> tuple[BaseD
     """
     there = {change.ref: change for change in base.changes if change.ref not in unknown}
     known = _names(live), _names(base)
-    return tuple(
-        found
-        for change in live.changes
-        if (other := there.get(change.ref)) is not None
-        and (found := _strayed(change, other, known)) is not None
-    )
+    found = []
+    for change in live.changes:
+        other = there.get(change.ref)
+        if other is None or not isinstance(change.observation, Seen | Absent):
+            continue
+        here, its = change.action, other.action
+        if Action.BLOCKED in (here, its):
+            continue
+        # A resource that is new on one side has all its fields there: that says nothing about the
+        # start.
+        is_new = Action.CREATE in (here, its)
+        fields = () if is_new else tuple(_fields(change, other, known))
+        if fields or (is_new and here is not its):
+            found.append(
+                BaseDifference(ref=change.ref, base=its.word, live=here.word, fields=fields)
+            )
+    return tuple(found)
 
 
 _Names = Mapping[str, str]
-
-
-def _strayed(live: Change, base: Change, known: tuple[_Names, _Names]) -> BaseDifference | None:
-    if not isinstance(live.observation, Seen | Absent):
-        return None
-    if Action.BLOCKED in (live.action, base.action):
-        return None
-    is_new = Action.CREATE in (live.action, base.action)
-    # A resource that is new on one side has all its fields there: that says nothing about the
-    # start.
-    fields = () if is_new else tuple(_fields(live, base, known))
-    if not fields and (not is_new or live.action is base.action):
-        return None
-    return BaseDifference(ref=live.ref, base=base.action.word, live=live.action.word, fields=fields)
 
 
 def _fields(live: Change, base: Change, known: tuple[_Names, _Names]) -> Iterator[FieldBeside]:
@@ -126,10 +132,11 @@ def _fields(live: Change, base: Change, known: tuple[_Names, _Names]) -> Iterato
     )
     for path in sorted(here.keys() | there.keys(), key=lambda steps: list(map(str, steps))):
         mine, other = here.get(path), there.get(path)
-        if _is_inside(path, here, there) or any(map(_is_secret, (mine, other))):
-            continue
+        parents = [path[:length] for length in range(1, len(path))]
         began = _begun(live, path, other), _begun(base, path, mine)
-        if any(map(_hides, began)):
+        ends = [(found.before, found.after) for found in (mine, other) if found is not None]
+        is_inside = any(parent in here or parent in there for parent in parents)
+        if is_inside or any(map(_hides, chain(began, *ends))):
             continue
         returned = [_returned(value, path, live) for value in began]
         texts = [_named(value, names) for value, names in zip(returned, known, strict=True)]
@@ -184,15 +191,6 @@ def _without(value: Json | Missing, path: Path) -> Json | Missing:
     return kept or ABSENT
 
 
-def _is_inside(path: Path, *sides: Mapping[Path, Difference]) -> bool:
-    """Return whether a side already has a difference at a parent of this place."""
-    return any(path[:length] in side for side in sides for length in range(1, len(path)))
-
-
-def _is_secret(difference: Difference | None) -> bool:
-    return difference is not None and any(map(_hides, (difference.before, difference.after)))
-
-
 def _hides(value: Json | Missing) -> bool:
     return value is not ABSENT and (holds_seal(value) or HIDDEN in canonical_text(value))
 
@@ -213,3 +211,170 @@ def _named(value: Json | Missing, names: _Names) -> str:
     for remote_id, name in names.items():
         text = text.replace(remote_id, name)
     return text
+
+
+TITLE = "Live has drifted from the base branch here"
+SHOWN_DIGITS = 12
+MOST_ROWS = 20
+MOST_FIELDS = 5
+LONGEST_VALUE = 60
+LONGEST_WHY = 300
+
+
+@with_config(ConfigDict(extra="ignore"))
+class FieldBesideDocument(TypedDict):
+    """A field that is not live as the base branch declares it; a side without it is left out.
+
+    Values are safe to show.
+    """
+
+    path: list[str | int]
+    base: NotRequired[JsonValue]
+    live: NotRequired[JsonValue]
+
+
+@with_config(ConfigDict(extra="ignore"))
+class StrayedDocument(TypedDict):
+    """A resource, with what the change would do to it on either side."""
+
+    ref: str
+    base: str
+    live: str
+    fields: list[FieldBesideDocument]
+
+
+@with_config(ConfigDict(extra="ignore"))
+class BesideBaseDocument(TypedDict):
+    """Differences between live and the base branch, or why they could not be found."""
+
+    against: Annotated[str, Field(description="The commit of the base branch.")]
+    why: Annotated[str, Field(description="Why they could not be found; else empty.")]
+    resources: list[StrayedDocument]
+
+
+BesideBase: TypeAlias = Annotated[
+    BesideBaseDocument | None,
+    Field(
+        default=None,
+        description="Where live is not as the base branch declares it; null where that was not "
+        "asked for.",
+    ),
+]
+
+
+def base_document(found: BaseDrift) -> BesideBaseDocument:
+    """Return the JSON form."""
+    return {
+        "against": found.against,
+        "why": found.why,
+        "resources": [
+            {
+                "ref": str(base_difference.ref),
+                "base": base_difference.base,
+                "live": base_difference.live,
+                "fields": [_field_document(field) for field in base_difference.fields],
+            }
+            for base_difference in found.strayed
+        ],
+    }
+
+
+def _field_document(field: FieldBeside) -> FieldBesideDocument:
+    document: FieldBesideDocument = {"path": list(field.path)}
+    if field.base is not ABSENT:
+        document["base"] = field.base
+    if field.live is not ABSENT:
+        document["live"] = field.live
+    return document
+
+
+def base_lines(found: BaseDrift, style: Style) -> Iterator[str]:
+    """Yield lines for a terminal; none where live is as the base branch declares it."""
+    if found.why:
+        reason = f"Not compared with the base branch: {' '.join(found.why.split())}"
+        shown_reason = safe(reason, LONGEST_WHY)
+        yield from wrapped(shown_reason, style, Colour.YELLOW, margin="", hang="  ")
+        yield ""
+    if not found.strayed:
+        return
+    yield style.paint(f"{TITLE} ({found.against[:SHOWN_DIGITS]})", Colour.YELLOW, Colour.BOLD)
+    shown = found.strayed if style.verbose else found.strayed[:MOST_ROWS]
+    for base_difference in shown:
+        yield from wrapped(
+            f"{base_difference.ref}: {standing(base_difference)}", style, margin="  ", hang="  "
+        )
+        fields = base_difference.fields if style.verbose else base_difference.fields[:MOST_FIELDS]
+        for field in fields:
+            yield from wrapped(_describe_field(field), style, Colour.DIM, margin=INDENT, hang="  ")
+        if rest := len(base_difference.fields) - len(fields):
+            yield style.paint(f"{INDENT}and {plural(rest, 'field')} more", Colour.DIM)
+    if rest := len(found.strayed) - len(shown):
+        yield style.paint(f"  and {rest:,} more (-v lists them)", Colour.DIM)
+    yield ""
+
+
+def standing(difference: BaseDifference) -> str:
+    """Return the state of a resource on both sides in words."""
+    if difference.base == "create":
+        return "it is live, and the base branch does not declare it"
+    if difference.live == "create":
+        return "the base branch declares it, and it is not live"
+    return f"{plural(len(difference.fields), 'field')} not live as the base branch has them"
+
+
+def _describe_field(field: FieldBeside) -> str:
+    base, live = (value(element, LONGEST_VALUE) for element in (field.base, field.live))
+    return f"{place(field.path)}: base {base}, live {live}"
+
+
+def base_markdown(found: BaseDrift, room: int) -> str:
+    """Return a fold for a comment, "" for none, within `room` bytes; other rows are counted."""
+    if found.why:
+        line = f"\n<sub>Not compared with the base branch: {code(found.why, LONGEST_WHY)}</sub>\n"
+        return line if len(line.encode()) <= room else ""
+    if not found.strayed:
+        return ""
+    count = plural(len(found.strayed), "resource")
+    head = (
+        f"\n<details><summary>{TITLE} ({count})</summary>\n\nAgainst the base branch's commit "
+        f"{code(found.against[:SHOWN_DIGITS])}; fields that hold secrets are left out.\n\n"
+        "| resource | field | base branch | live |\n|---|---|---|---|\n"
+    )
+    foot = "\n</details>\n"
+    rows, left = list[str](), room - len((head + foot).encode())
+    for number, base_difference in enumerate(found.strayed):
+        text = "".join(_rows(base_difference))
+        more = f"| and {len(found.strayed) - number:,} more | | | |\n"
+        left -= len(text.encode())
+        if left < len(more.encode()) or number == MOST_ROWS:
+            rows.append(more)
+            break
+        rows.append(text)
+    return head + "".join(rows) + foot if left > 0 else ""
+
+
+def _rows(difference: BaseDifference) -> Iterator[str]:
+    named = code(str(difference.ref), LONGEST_VALUE)
+    if not difference.fields:
+        yield f"| {named} | {standing(difference)} | | |\n"
+    for field in difference.fields[:MOST_FIELDS]:
+        sides = (value(side, LONGEST_VALUE) for side in (field.base, field.live))
+        cells = (place(field.path), *sides)
+        yield f"| {named} | {' | '.join(code(cell, LONGEST_VALUE) for cell in cells)} |\n"
+    if (rest := len(difference.fields) - MOST_FIELDS) > 0:
+        yield f"| {named} | and {plural(rest, 'field')} more | | |\n"
+
+
+def base_notices(found: BaseDrift) -> Iterator[Notice]:
+    """Yield a notice of the resources that have drifted."""
+    if found.strayed:
+        words = "not live as the base branch declares it, so this change meets something else"
+        yield Notice("drifted", words, tuple(difference.ref for difference in found.strayed))
+
+
+FORMATS: Final[SectionFormats[BaseDrift]] = SectionFormats(
+    members=lambda found: {"besideBase": base_document(found)},
+    lines=base_lines,
+    end_markdown=base_markdown,
+    notices=base_notices,
+)

@@ -1,29 +1,205 @@
 """Freezes: no writes in a window, while incidents are open, or where the freeze is unknown.
 
-What cannot be found out counts as frozen, unless the environment says otherwise. Source:
+What cannot be found out counts as frozen, unless the environment says otherwise. An incident is
+open unless it has a closing time. It matches a resource that has the same name, alert, label or
+application. An incident without any of these may be about anything, and matches. Source:
 docs/freeze.md.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, tzinfo
 from typing import TYPE_CHECKING, Final
 
-from reconciler.errors import ReconcilerError
-from reconciler.features.freeze.freeze_settings import Freeze, Holding, holding
-from reconciler.model import ClockUnchecked, FreezeUnknown, GuardViolation, Plan, Remark
+from reconciler import model
+from reconciler.document import Json, value_at
+from reconciler.errors import ReconcilerError, UnreadableReply
+from reconciler.features.freeze.freeze_settings import Freeze, Holding, Incidents, holding
+from reconciler.kinds import BY_NAME
 from reconciler.model.guard_levels import BREAK_GLASS, FROZEN
-from reconciler.model.quoting import quoted
+from reconciler.model.quoting import listed, quoted
 from reconciler.planning.guards.all_guards import PlanUnderGuard
 from reconciler.planning.guards.remedies import consenting
+from reconciler.records.incident_records import Incident, every_incident, every_incident_event
+from reconciler.records.record import PAGE_SIZE
 from reconciler.runtime.advice import is_in_job
 
 if TYPE_CHECKING:
-    # Only the types are needed here, and they would load the whole HTTP client.
     from reconciler.api.client import Api
-    from reconciler.features.freeze.freeze_incidents import Stopping
+
+
+MOST_PAGES: Final = 200
+MOST_EVENT_PAGES: Final = 20
+_APPLICATION, _SUBSYSTEM = "application", "subsystem"
+_CALLED: Final = {
+    "applicationname": _APPLICATION,
+    "cxapplicationname": _APPLICATION,
+    "subsystemname": _SUBSYSTEM,
+    "cxsubsystemname": _SUBSYSTEM,
+}
+
+Pair = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Stopping:
+    """An open incident that freezes the apply, and why it matches; "" where all incidents count."""
+
+    incident: Incident
+    why: str = ""
+
+
+async def open_incidents_of(
+    api: Api, plan: model.Plan, wanted: Incidents, now: datetime
+) -> list[Stopping]:
+    """Return the open incidents that freeze the writes of a plan.
+
+    Raises UnreadableReply where not all of them can be known, and what reading them raises.
+    """
+    listed, is_whole = await every_incident(api, MOST_PAGES)
+    if not is_whole:
+        raise UnreadableReply(
+            f"there are more than {MOST_PAGES * PAGE_SIZE:,} incidents, and the rest are not read"
+        )
+    found = [
+        incident
+        for incident in listed
+        if incident.is_open_at(now) and wanted.has(incident.severity)
+    ]
+    if wanted.scope == "all" or not found:
+        return [*map(Stopping, found)]
+    touched = [(change, _facts_of(change)) for change in plan.changes if change.action.writes]
+    apart = [incident for incident in found if not _why(_reported_by(incident), touched)]
+    more = await _named_by_events(api, apart) if apart else {}
+    stopping = [
+        Stopping(incident, _why(_reported_by(incident) | more.get(incident.id, _Facts()), touched))
+        for incident in found
+    ]
+    return [incident for incident in stopping if incident.why]
+
+
+@dataclass(frozen=True, slots=True)
+class _Facts:
+    """The facts known about an incident, or about a change that may share them, in one spelling."""
+
+    names: frozenset[str] = frozenset()
+    alerts: frozenset[str] = frozenset()
+    labels: frozenset[Pair] = frozenset()
+
+    def __or__(self, other: _Facts) -> _Facts:
+        return _Facts(
+            self.names | other.names, self.alerts | other.alerts, self.labels | other.labels
+        )
+
+    def values(self, key: str) -> list[str]:
+        """Return the values of a label, in order."""
+        return sorted(value for name, value in self.labels if name == key)
+
+
+def _facts(
+    names: Iterable[object], alerts: Iterable[object], labels: Iterable[tuple[object, object]]
+) -> _Facts:
+    return _Facts(frozenset(_folded(names)), frozenset(_folded(alerts)), _pairs(labels))
+
+
+def _reported_by(incident: Incident) -> _Facts:
+    labels: list[tuple[object, object]] = [
+        *incident.contextual_labels.items(),
+        *incident.display_labels.items(),
+        *((meta_label.key, meta_label.value) for meta_label in incident.meta_labels),
+    ]
+    return _facts([incident.name], (), labels)
+
+
+async def _named_by_events(api: Api, incidents: list[Incident]) -> dict[str, _Facts]:
+    """Map incidents to the facts about their alerts, from their events.
+
+    Raises UnreadableReply where the alert of an incident is unknown: it may be any alert.
+    """
+    incident_of = {
+        event.id: incident.id for incident in incidents for event in incident.events if event.id
+    }
+    facts: dict[str, _Facts] = {}
+    events, is_whole = await every_incident_event(api, MOST_EVENT_PAGES)
+    for event in events:
+        inner, known = event.incident_event, event.incident_event_extended_metadata
+        if inner is None or known is None or inner.id not in incident_of:
+            continue
+        own = incident_of[inner.id]
+        labels = ((alert_label.key, alert_label.value) for alert_label in known.alert_labels)
+        more = _facts([known.alert_name], [known.alert_id], labels)
+        facts[own] = facts.get(own, _Facts()) | more
+    # Labels say what an incident is about; a name alone does not identify its alert.
+    unseen = [
+        incident.id
+        for incident in incidents
+        if not facts.get(incident.id, _Facts()).alerts
+        and not (is_whole and _reported_by(incident).labels)
+    ]
+    if unseen:
+        read = f"the {MOST_EVENT_PAGES * PAGE_SIZE:,} events that are read"
+        among = "the events that are listed" if is_whole else read
+        raise UnreadableReply(
+            f"the alert of the open incident {unseen[0][:80]} is not among {among}"
+        )
+    return facts
+
+
+def _facts_of(change: model.Change) -> _Facts:
+    kind = BY_NAME[change.ref.kind]
+    known = change.observation
+    before = known.document if isinstance(known, model.Seen | model.Remembered) else {}
+    documents: tuple[Json, ...] = (before, change.body)
+    names = [change.ref.name, *(value_at(document, kind.title) for document in documents)]
+    labels: list[tuple[object, object]] = [*change.labels.items()]
+    for document in documents:
+        for path in kind.bearing.label_maps:
+            found = value_at(document, path)
+            labels.extend(found.items() if isinstance(found, Mapping) else ())
+    return _facts(names, [change.remote_id], labels)
+
+
+def _why(told: _Facts, touched: Iterable[tuple[model.Change, _Facts]]) -> str:
+    """Return why an incident is about a change; "" where it is about none."""
+    if not (told.names or told.alerts or told.labels):
+        return "it has neither a name, nor a label, nor an alert"
+    return next(filter(None, (_shared(told, change, own) for change, own in touched)), "")
+
+
+def _shared(told: _Facts, change: model.Change, own: _Facts) -> str:
+    """Return what an incident shares with one change, the surest first; "" for nothing."""
+    if own.alerts & told.alerts:
+        return f"it is of `{change.ref}`"
+    if names := sorted(told.names & own.names):
+        return f"`{change.ref}` has the name {quoted(names[0])} too"
+    if labels := sorted(told.labels & own.labels):
+        key, value = labels[0]
+        return f"`{change.ref}` has the label {quoted(f'{key}: {value}')} too"
+    takes_logs_of = BY_NAME[change.ref.kind].bearing.takes_logs_of
+    for application in told.values(_APPLICATION):
+        for subsystem in told.values(_SUBSYSTEM) or ("",):
+            if takes_logs_of(change, application, subsystem):
+                log = f"{application}/{subsystem}" if subsystem else application
+                return f"`{change.ref}` takes logs of {quoted(log)}"
+    return ""
+
+
+def _folded(texts: Iterable[object]) -> Iterator[str]:
+    """Yield texts in one spelling, without values that are no text or empty."""
+    return (text.strip().casefold() for text in texts if isinstance(text, str) and text.strip())
+
+
+def _pairs(labels: Iterable[tuple[object, object]]) -> frozenset[Pair]:
+    """Return labels in one spelling; application and subsystem have several label names."""
+    found = set()
+    for key, value in labels:
+        if isinstance(key, str) and isinstance(value, str) and value.strip():
+            name = "".join(filter(str.isalnum, key)).casefold()
+            found.add((_CALLED.get(name, name), value.strip().casefold()))
+    return frozenset(found)
+
 
 MOST_CLOCKS_DIFFER: Final = 300.0
 """Seconds by which the service's clock and ours may differ."""
@@ -31,7 +207,7 @@ MOST_CLOCKS_DIFFER: Final = 300.0
 MOST_NAMED: Final = 5
 
 
-async def with_freeze(asked: PlanUnderGuard) -> Plan:
+async def with_freeze(asked: PlanUnderGuard) -> model.Plan:
     """Return the plan with the objections of a freeze. They come first.
 
     Incidents are listed only where the environment names them.
@@ -39,12 +215,14 @@ async def with_freeze(asked: PlanUnderGuard) -> Plan:
     plan, freeze = asked.plan, asked.environment.setting("freeze", Freeze)
     if freeze is None:
         return plan
-    violations: list[GuardViolation] = []
+    violations: list[model.GuardViolation] = []
+    remarks: list[model.Remark] = []
     unknown: list[str] = []
     if freeze.incidents is not None:
         try:
-            stopping = await _stopping(asked.api, plan, freeze, asked.now)
-            violations.extend(_while_open(stopping, plan.environment) if stopping else ())
+            stopping = await open_incidents_of(asked.api, plan, freeze.incidents, asked.now)
+            if stopping:
+                violations.append(_while_open(stopping, plan.environment))
         except ReconcilerError as error:
             unknown.append(f"its open incidents are unknown: {error}")
     held = holding(freeze.windows, asked.now)
@@ -52,59 +230,34 @@ async def with_freeze(asked: PlanUnderGuard) -> Plan:
         violations.insert(0, _in_window(held, plan.environment))
     elif freeze.windows and not asked.same_clock:
         # The clock comes last: the answers to earlier requests have the time of the service.
-        plan, doubt = _by_another_clock(plan, asked.api.clock_difference)
-        unknown.extend(doubt)
-    return _judged(plan, freeze, violations, unknown)
-
-
-def _judged(
-    plan: Plan, freeze: Freeze, told: Sequence[GuardViolation], unknown: Sequence[str]
-) -> Plan:
-    """Add the objections; what is unknown is an objection unless the environment allows it."""
+        remarks, doubts = _clock_doubts(asked.api.clock_difference)
+        unknown.extend(doubts)
     if freeze.on_unknown == "allow":
-        return _guarded(_remarked(plan, *map(FreezeUnknown, unknown)), told)
-    return _guarded(plan, [*told, *(_unreported(why, plan.environment) for why in unknown)])
+        remarks.extend(map(model.FreezeUnknown, unknown))
+    else:
+        violations.extend(_unreported(why, plan.environment) for why in unknown)
+    return replace(plan, guarded=(*violations, *plan.guarded), remarks=(*plan.remarks, *remarks))
 
 
-def _by_another_clock(plan: Plan, seconds: float | None) -> tuple[Plan, list[str]]:
+def _clock_doubts(seconds: float | None) -> tuple[list[model.Remark], list[str]]:
     """Compare our clock with the service's, if it is known: by our clock no window applies."""
     if seconds is None:
-        return _remarked(plan, ClockUnchecked()), []
-    return plan, [*filter(None, [_clock_doubt(seconds)])]
-
-
-def _remarked(plan: Plan, *remarks: Remark) -> Plan:
-    return replace(plan, remarks=(*plan.remarks, *remarks)) if remarks else plan
-
-
-def _guarded(plan: Plan, told: Sequence[GuardViolation]) -> Plan:
-    return replace(plan, guarded=(*told, *plan.guarded))
-
-
-def _clock_doubt(seconds: float) -> str:
-    """Return why our clock may be wrong about windows, "" where nothing shows that."""
+        return [model.ClockUnchecked()], []
     if abs(seconds) <= MOST_CLOCKS_DIFFER:
-        return ""
+        return [], []
     minutes, way = round(abs(seconds) / 60), "behind" if seconds > 0 else "ahead of"
-    return f"the clock of this machine is {minutes:,} minutes {way} that of the service"
+    return [], [f"the clock of this machine is {minutes:,} minutes {way} that of the service"]
 
 
-async def _stopping(api: Api, plan: Plan, freeze: Freeze, now: datetime) -> list[Stopping]:
-    from reconciler.features.freeze.freeze_incidents import open_incidents_of  # noqa: PLC0415 - heavy
-
-    assert freeze.incidents is not None  # noqa: S101 - asked before
-    return await open_incidents_of(api, plan, freeze.incidents, now)
-
-
-def _in_window(held: Holding, environment: str) -> GuardViolation:
+def _in_window(held: Holding, environment: str) -> model.GuardViolation:
     reasons = "; ".join(dict.fromkeys(window.reason.strip() for window in held.windows))
     if held.until is None:
         message = f"`{environment}` is frozen, and no end is in sight within a year: {reasons}"
         later = "change the windows: `freeze:` in reconciler.yaml, in an earlier merge"
-        return GuardViolation(said=message, remedies=(later, _breaking_glass()), code=FROZEN)
+        return model.GuardViolation(said=message, remedies=(later, _breaking_glass()), code=FROZEN)
     until = format_moment(held.until, held.windows[0].zone, held.windows[0].timezone)
     later = f"apply again after that, or {_waiting()}"
-    return GuardViolation(
+    return model.GuardViolation(
         said=f"`{environment}` is frozen until {until}: {reasons}",
         remedies=(later, _breaking_glass()),
         code=FROZEN,
@@ -120,14 +273,13 @@ def format_moment(at: datetime, zone: tzinfo, name: str) -> str:
     return f"{there} {name} ({here} UTC)" if name != "UTC" else f"{here} UTC"
 
 
-def _while_open(stopping: Sequence[Stopping], environment: str) -> list[GuardViolation]:
-    named = ", ".join(map(_name, stopping[:MOST_NAMED]))
-    more = f" and {len(stopping) - MOST_NAMED} more" if len(stopping) > MOST_NAMED else ""
+def _while_open(stopping: Sequence[Stopping], environment: str) -> model.GuardViolation:
+    named = listed([*map(_name, stopping)], MOST_NAMED)
     noun = "incident is" if len(stopping) == 1 else "incidents are"
-    message = f"`{environment}` is frozen while {len(stopping)} {noun} open: {named}{more}"
+    message = f"`{environment}` is frozen while {len(stopping)} {noun} open: {named}"
     closed = "apply again once they are closed (`reconciler incidents list --open`)"
     later = f"{closed}, or {_waiting()}"
-    return [GuardViolation(said=message, remedies=(later, _breaking_glass()), code=FROZEN)]
+    return model.GuardViolation(said=message, remedies=(later, _breaking_glass()), code=FROZEN)
 
 
 def _name(stopping: Stopping) -> str:
@@ -139,7 +291,7 @@ def _name(stopping: Stopping) -> str:
     return quoted(incident.name or incident.id) + (f" ({about})" if about else "")
 
 
-def _unreported(why: str, environment: str) -> GuardViolation:
+def _unreported(why: str, environment: str) -> model.GuardViolation:
     setting = f"`freeze: {{onUnknown: allow}}` of `{environment}` in reconciler.yaml"
     remedies = (
         "fix that, and apply again",
@@ -147,7 +299,7 @@ def _unreported(why: str, environment: str) -> GuardViolation:
         _breaking_glass(),
     )
     message = f"it is unknown whether `{environment}` is frozen: {why}"
-    return GuardViolation(said=message, remedies=remedies, code=FROZEN)
+    return model.GuardViolation(said=message, remedies=remedies, code=FROZEN)
 
 
 def _breaking_glass() -> str:

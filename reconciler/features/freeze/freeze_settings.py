@@ -6,11 +6,13 @@ regardless of clock changes. Source: docs/freeze.md.
 
 from __future__ import annotations
 
+import heapq
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
+from itertools import repeat
 from typing import Annotated, ClassVar, Final, Literal
 
 from pydantic import AfterValidator, BaseModel, Field, field_validator
@@ -47,27 +49,17 @@ _WORD: Final = re.compile("[A-Za-z]{3,}")
 _WHOLE: Final = re.compile("[0-9]{1,2}(,[0-9]{1,2})*")
 
 
-@dataclass(frozen=True, slots=True)
-class CronProblem:
-    """The problem of an expression, and the likely correction, "" where none is known."""
+def flaw_of(cron: str) -> tuple[str, str]:
+    """Return the problem of a cron expression, and the likely correction, "" where none is known.
 
-    said: str
-    near: str = ""
-
-
-def flaw_of(cron: str) -> CronProblem | None:
-    """Return the problem of a cron expression; None for an expression that has a next date."""
+    The problem is "" for an expression that has a next date.
+    """
     fields = cron.split()
-    problem = "must be five fields"
-    if len(fields) == _FIELD_COUNT:
-        problem = _unread(cron)
-        if not problem:
-            return None
-        impossible = _no_such_date(fields)
-        if impossible is not None:
-            return impossible
-    near = _meant(fields)
-    return CronProblem(problem, near if near and near != cron and not _unread(near) else "")
+    problem = _unread(cron) if len(fields) == _FIELD_COUNT else "must be five fields"
+    if problem and (impossible := _no_such_date(fields)) is not None:
+        return impossible
+    near = _meant(fields) if problem else ""
+    return problem, near if near and near != cron and not _unread(near) else ""
 
 
 def _unread(cron: str) -> str:
@@ -86,8 +78,10 @@ def _unread(cron: str) -> str:
     return "" if found is not None else "never comes"
 
 
-def _no_such_date(fields: Sequence[str]) -> CronProblem | None:
-    """Return a problem if no named month has so many days; None if one has, or it is unknown."""
+def _no_such_date(fields: Sequence[str]) -> tuple[str, str] | None:
+    """Return the problem and the correction where no named month has so many days; else None."""
+    if len(fields) != _FIELD_COUNT:
+        return None
     minute, hour, day, month, weekday = fields
     months = [_numbered(part) for part in month.split(",")]
     if weekday != "*" or not _WHOLE.fullmatch(day) or not all(months):
@@ -100,7 +94,7 @@ def _no_such_date(fields: Sequence[str]) -> CronProblem | None:
     plural = "have" if len(months) > 1 else "has"
     last = f"{minute} {hour} L {month} {weekday}"
     problem = f"never comes: {names} {plural} at most {longest} days, and L is the last"
-    return CronProblem(problem, "" if _unread(last) else last)
+    return problem, "" if _unread(last) else last
 
 
 def _numbered(month: str) -> int | None:
@@ -196,10 +190,9 @@ class Window(_Strict):
     @field_validator("cron")
     @classmethod
     def _comes_some_time(cls, cron: str) -> str:
-
-        found = flaw_of(cron)
-        if found is not None:
-            raise _refused(f"{found.said}; it is {FIELDS}", found.near)
+        problem, near = flaw_of(cron)
+        if problem:
+            raise _refused(f"{problem}; it is {FIELDS}", near)
         return cron
 
     @field_validator("lasts")
@@ -380,30 +373,13 @@ def holding(windows: Sequence[Window], now: datetime) -> Holding | None:
 
 def _end_through(windows: Sequence[Window], now: datetime, reach: datetime) -> datetime | None:
     """Return the end of the freeze, past all windows that begin before it ends."""
-    ahead = [_Ahead(window.starts(now - _PADDING), window.span) for window in windows]
-    left, before = _MOST_STEPS, None
-    while before != reach:
-        before = reach
-        for window_starts in ahead:
-            left, reach = window_starts.reaching(reach, left)
-        if not left or reach - now > LONGEST:
+    starts = heapq.merge(
+        *(zip(window.starts(now - _PADDING), repeat(window.span)) for window in windows)
+    )
+    for passed, (start, span) in enumerate(starts, 1):
+        if start > reach:
+            break
+        reach = max(reach, start + span)
+        if passed == _MOST_STEPS or reach - now > LONGEST:
             return None
     return reach
-
-
-class _Ahead:
-    """The starts of a window that are still ahead."""
-
-    def __init__(self, starts: Iterator[datetime], span: timedelta) -> None:
-        self._next: Callable[[], datetime | None] = lambda: next(starts, None)
-        self._span = span
-        self._head = self._next()
-
-    def reaching(self, reach: datetime, most: int) -> tuple[int, datetime]:
-        """Pass the starts before an end; return how many more may be passed, and the new end."""
-        left, end = most, reach
-        while left and self._head is not None and self._head <= reach:
-            end = max(end, self._head + self._span)
-            self._head = self._next()
-            left -= 1
-        return left, end

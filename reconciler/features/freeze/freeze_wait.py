@@ -55,7 +55,13 @@ def wait_for_thaw(session: Session, patience: LockTimeout) -> None:
         try:
             while frozen := _frozen(session):
                 left = deadline - patience.monotonic()
-                until = _known_end(frozen)
+                # Of windows; only incidents and failed reads have none.
+                ends = [
+                    datetime.fromisoformat(violation.until)
+                    for violation in frozen
+                    if violation.until
+                ]
+                until = max(ends, default=None)
                 is_later = until is not None and _seconds_to(until) > left
                 if is_later or _is_endless(session):
                     session.reporter.say(
@@ -80,14 +86,6 @@ def _frozen(session: Session) -> list[GuardViolation]:
     journal = session.journal()
     made = asyncio.run(plan_now(session.prepare(session, journal), journal.history))
     return [violation for violation in made.guarded if violation.code == FROZEN]
-
-
-def _known_end(frozen: list[GuardViolation]) -> datetime | None:
-    """Return when the active windows end; None where only incidents or failed reads freeze."""
-    return max(
-        (datetime.fromisoformat(violation.until) for violation in frozen if violation.until),
-        default=None,
-    )
 
 
 def _is_endless(session: Session) -> bool:

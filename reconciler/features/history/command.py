@@ -12,8 +12,7 @@ from reconciler.cli import options
 from reconciler.cli.console import data, stdout_style, words
 from reconciler.cli.journal.maintenance import opened_journal
 from reconciler.errors import ReconcilerError
-from reconciler.features.history.change_stats import TEAM, stats_of
-from reconciler.features.history.stats_formats import stats_json, stats_text
+from reconciler.features.history.change_stats import TEAM, stats_json, stats_of, stats_text
 from reconciler.model import Ref
 from reconciler.operations.open_project import Options, made_now, now, open_project, today
 from reconciler.operations.open_session import read_workspace

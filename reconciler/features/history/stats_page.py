@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from reconciler.features.history.change_stats import Counts, Stats
-from reconciler.features.history.stats_formats import UNKNOWN, duration, stats_lines
+from reconciler.features.history.change_stats import UNKNOWN, Counts, Stats, duration, stats_lines
 from reconciler.report.html.cards import counted, notes
 from reconciler.report.html.page import (
     NOTHING,

@@ -6,7 +6,7 @@ first compares the evaluator with the service on the live list.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import reduce
@@ -36,7 +36,10 @@ async def answers_to(api: Api, samples: Sequence[PolicySample]) -> list[Met]:
     """
     answers: list[Met] = []
     for start in range(0, len(samples), BATCH):
-        rows = [_row(sample) for sample in samples[start : start + BATCH]]
+        rows: list[dict[str, Json]] = [
+            dict(zip(_FIELDS, (row.application, row.subsystem, row.severity), strict=True))
+            for row in samples[start : start + BATCH]
+        ]
         results = await bulk_test(api, rows)
         _check_order(rows, results)
         answers.extend(map(_met, results))
@@ -46,11 +49,6 @@ async def answers_to(api: Api, samples: Sequence[PolicySample]) -> list[Met]:
 def met_of(name: str, priority: str) -> Met:
     """Return a policy and its priority for comparisons, however a service spells them."""
     return Met(stored_name(name), "" if priority == _UNSAID else priority)
-
-
-def _row(sample: PolicySample) -> dict[str, Json]:
-    values = (sample.application, sample.subsystem, sample.severity)
-    return dict(zip(_FIELDS, values, strict=True))
 
 
 def _check_order(rows: Sequence[dict[str, Json]], results: Sequence[dict[str, Json]]) -> None:
@@ -63,15 +61,14 @@ def _check_order(rows: Sequence[dict[str, Json]], results: Sequence[dict[str, Js
         if not isinstance(echo, dict):
             continue
         for name in _FIELDS:
-            sent, returned = (_plain(text(document, name)) for document in (row, echo))
+            sent, returned = (
+                text(document, name).casefold().removeprefix("severity_")
+                for document in (row, echo)
+            )
             if returned not in ("", sent):
                 raise UnreadableReply(
                     "the service answered about other logs, or in another order, than it was asked"
                 )
-
-
-def _plain(value: str) -> str:
-    return value.casefold().removeprefix("severity_")
 
 
 def _met(result: dict[str, Json]) -> Met:
@@ -129,10 +126,9 @@ class PolicyMatcher:
     subsystem: NameRule = NameRule()
     enabled: bool = True
 
-    @property
-    def takes_all_severities(self) -> bool:
-        """Return whether the severity of a log makes no difference."""
-        return self.severities == frozenset()
+    def takes(self, severity: str) -> bool:
+        """Return whether a policy of known severities takes logs of a severity."""
+        return self.severities == frozenset() or severity in (self.severities or ())
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,8 +143,8 @@ class Policies:
 
     def met(self, sample: PolicySample) -> Met | None:
         """Return the first policy that takes a log; None where an unknown severity decides."""
-        applications = self._several(sample.application)
-        subsystems = self._several(sample.subsystem)
+        applications = parts_of(sample.application, any_case=self.any_case)
+        subsystems = parts_of(sample.subsystem, any_case=self.any_case)
         for policy in self.listed:
             named = (
                 policy.enabled
@@ -159,12 +155,9 @@ class Policies:
                 continue
             if policy.severities is None:
                 return None
-            if not policy.severities or sample.severity in policy.severities:
+            if policy.takes(sample.severity):
                 return policy.met
         return Met()
-
-    def _several(self, value: str) -> list[str]:
-        return parts_of(value, any_case=self.any_case)
 
 
 def parts_of(joined: str, *, any_case: bool = False) -> list[str]:
@@ -180,19 +173,15 @@ def policies_in(document: Json, *, seen: bool = False, any_case: bool = False) -
     where it was `seen`.
     """
     items = value_at(document, ("policies",))
-    listed = items if isinstance(items, list) else []
-    return Policies(tuple(_policies(listed, seen=seen, any_case=any_case)), any_case)
-
-
-def _policies(items: list[Json], *, seen: bool, any_case: bool) -> Iterator[PolicyMatcher]:
-    for item in items:
+    policies = []
+    for item in items if isinstance(items, list) else []:
         policy = value_at(item, ("policy",))
         if not isinstance(policy, dict):
             continue
         severities = value_at(item, ("logRules", "severities"))
-        known = severities if isinstance(severities, list) else []
+        known: Iterable[Json] = severities if isinstance(severities, list) else ()
         is_unknown = seen and not isinstance(severities, list)
-        yield PolicyMatcher(
+        matcher = PolicyMatcher(
             met_of(text(policy, "name"), text(policy, "priority")),
             None
             if is_unknown
@@ -201,6 +190,8 @@ def _policies(items: list[Json], *, seen: bool, any_case: bool) -> Iterator[Poli
             _rule(policy.get("subsystemRule"), any_case=any_case),
             policy.get("disabled") is not True,
         )
+        policies.append(matcher)
+    return Policies(tuple(policies), any_case)
 
 
 _BY_VALUE = {how.value: how for how in How}
@@ -229,36 +220,31 @@ def shadowed(policies: Policies) -> list[int]:
     reported only where this is proved. Disabled policies take nothing, and are not reported.
     """
     found: list[int] = []
-    known = _severities(policies)
+    named = (policy.severities or frozenset() for policy in policies.listed)
+    # All severities that count, and one that no policy names.
+    known = frozenset((*SEVERITIES, "")).union(*named)
     names_apart = (
         _compared_whole([policy.application for policy in policies.listed]),
         _compared_whole([policy.subsystem for policy in policies.listed]),
     )
     fresh = _fresh(policies)
-    for place, policy in enumerate(policies.listed):
-        if not policy.enabled or policy.severities is None:
-            continue
-        before = [
-            policy
-            for policy in policies.listed[:place]
-            if policy.enabled and policy.severities is not None
-        ]
+    deciding = [
+        (place, policy)
+        for place, policy in enumerate(policies.listed)
+        if policy.enabled and policy.severities is not None
+    ]
+    for number, (place, policy) in enumerate(deciding):
+        before = [earlier for _, earlier in deciding[:number]]
         applications = _representatives(policy.application, names_apart[0], fresh)
         subsystems = _representatives(policy.subsystem, names_apart[1], fresh)
         takers = (
-            _takers([policy.application for policy in before], applications),
-            _takers([policy.subsystem for policy in before], subsystems),
-            _takers_of_severities(before, policy.severities or known),
+            _takers([policy.application.allows for policy in before], applications),
+            _takers([policy.subsystem.allows for policy in before], subsystems),
+            _takers([policy.takes for policy in before], policy.severities or known),
         )
         if _covered(takers):
             found.append(place)
     return found
-
-
-def _severities(policies: Policies) -> frozenset[str]:
-    """Return all severities that count, and one that no policy names."""
-    named = (policy.severities or frozenset() for policy in policies.listed)
-    return frozenset((*SEVERITIES, "")).union(*named)
 
 
 def _compared_whole(rules: Sequence[NameRule]) -> frozenset[str]:
@@ -301,28 +287,12 @@ def _representatives(rule: NameRule, whole: frozenset[str], fresh: str) -> list[
             return [fresh, *exact]
 
 
-def _takers(rules: Sequence[NameRule], names: Sequence[str]) -> list[int]:
-    """Return for each name the rules that accept it, as bits; the fewest first, no repeats."""
-    masks = {sum(rule.allows(name) << bit for bit, rule in enumerate(rules)) for name in names}
-    return _smallest(masks)
+def _takers(policies: Sequence[Callable[[str], bool]], values: Iterable[str]) -> list[int]:
+    """Return for each value the policies that accept it, as bits; the fewest first, no repeats.
 
-
-def _takers_of_severities(before: Sequence[PolicyMatcher], severities: frozenset[str]) -> list[int]:
-    masks = {
-        sum(
-            (policy.takes_all_severities or severity in (policy.severities or ())) << bit
-            for bit, policy in enumerate(before)
-        )
-        for severity in severities
-    }
-    return _smallest(masks)
-
-
-def _smallest(masks: set[int]) -> list[int]:
-    """Return the masks that contain no other mask.
-
-    A mask that contains another is covered wherever the other is.
+    Masks that contain another are left out: they are covered wherever the other is.
     """
+    masks = {sum(accepts(value) << bit for bit, accepts in enumerate(policies)) for value in values}
     kept: list[int] = []
     for mask in sorted(masks, key=int.bit_count):
         if not any(mask & number == number for number in kept):

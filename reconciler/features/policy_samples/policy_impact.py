@@ -1,4 +1,4 @@
-"""The effect of a new list of log policies on samples of logs. Values only.
+"""Samples of logs, and the effect of a plan on them. Values only.
 
 Source: docs/policy-impact.md.
 """
@@ -7,7 +7,53 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar, Literal, TypeAlias
+from typing import Annotated, Any, ClassVar, Final, Literal, TypeAlias
+
+from pydantic import BeforeValidator, Field, WithJsonSchema
+
+from reconciler.model.model_config import FileSection
+from reconciler.model.quoting import quoted_pair
+
+
+class PolicySamples(FileSection):
+    """The file of the samples, and the reaction to results other than predicted."""
+
+    file: Annotated[
+        str,
+        Field(
+            min_length=1,
+            description="The file, relative to this one: YAML or JSON, a list of {application, "
+            "subsystem, severity, policy}.",
+        ),
+    ]
+    on_mismatch: Annotated[
+        Literal["rollback", "report"],
+        Field(
+            alias="onMismatch",
+            description="What an apply does where the service answers otherwise for the samples "
+            "after an overwrite than the plan predicted: put the old list back, or report it.",
+        ),
+    ] = "report"
+
+
+def _spelled_out(setting: object) -> object:
+    """Return the long form of a setting that is only a file name."""
+    return {"file": setting} if isinstance(setting, str) else setting
+
+
+_SCHEMA: dict[str, Any] = {
+    "anyOf": [{"type": "string", "minLength": 1}, PolicySamples.model_json_schema()],
+}
+
+POLICY_SAMPLES: Final = Annotated[
+    Annotated[PolicySamples, BeforeValidator(_spelled_out), WithJsonSchema(_SCHEMA)] | None,
+    Field(
+        default=None,
+        description="Logs that a plan is held against: which policy takes each of them today "
+        "and tomorrow. The file, or `{file, onMismatch}`: docs/policy-impact.md.",
+    ),
+]
+
 
 OnMismatch: TypeAlias = Literal["report", "rollback"]
 """The action of an apply if the service's result for samples differs from the prediction."""
@@ -26,6 +72,16 @@ class PolicySample:
     policy: str = ""
     expects: bool = False
 
+    @property
+    def severity_word(self) -> str:
+        """The severity as people write it."""
+        return self.severity.removeprefix("SEVERITY_").lower()
+
+    @property
+    def log(self) -> str:
+        """The log, for a sentence."""
+        return f"{quoted_pair(self.application, self.subsystem)} {self.severity_word}"
+
 
 @dataclass(frozen=True, slots=True)
 class Samples:
@@ -41,6 +97,11 @@ class Met:
 
     policy: str = ""
     priority: str = ""
+
+    @property
+    def priority_word(self) -> str:
+        """The priority as people write it, "" for none."""
+        return self.priority.removeprefix("PRIORITY_TYPE_").lower()
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +139,7 @@ class PolicyImpact:
     revision was used instead of the live service.
     """
 
-    formats: ClassVar[str] = "reconciler.features.policy_samples.sample_impact:FORMATS"
+    formats: ClassVar[str] = "reconciler.features.policy_samples.policy_impact_formats:FORMATS"
     answers: tuple[SampleAnswer, ...]
     agreement: float | None = None
     shadowed: tuple[str, ...] = ()
@@ -90,6 +151,16 @@ class PolicyImpact:
     of_base: bool = False
     disagreeing: tuple[SampleAnswer, ...] = field(default=())
     """Samples for which service (`before`) and evaluator (`after`) differ about the live list."""
+
+    @property
+    def asked(self) -> str:
+        """The name of what answered about the list that is live."""
+        return "emulator" if self.of_base else "service"
+
+    @property
+    def sides(self) -> tuple[str, str]:
+        """The names of before and after: today and tomorrow, or the revision and this."""
+        return ("revision", "this") if self.of_base else ("today", "tomorrow")
 
     @property
     def changes(self) -> Sequence[SampleAnswer]:

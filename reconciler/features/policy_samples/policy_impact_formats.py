@@ -1,13 +1,14 @@
-"""The effect of a new list of policies on samples of logs: JSON, terminal, Markdown. Pure.
+"""The effect of a new list of policies on samples of logs: JSON, terminal, Markdown, HTML. Pure.
 
 Source: docs/policy-impact.md.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Annotated
+from typing import Annotated, Final
 
 from pydantic import ConfigDict, Field, with_config
 from typing_extensions import TypedDict
@@ -19,15 +20,16 @@ from reconciler.features.policy_samples.policy_impact import (
     SampleAnswer,
 )
 from reconciler.model.quoting import plain, quoted, quoted_pair
+from reconciler.report.html import page as html
 from reconciler.report.markdown import code, sentence
 from reconciler.report.safe import columns
+from reconciler.report.sections import SectionFormats
 from reconciler.report.table import Colour, Heading, Style, table, wrapped
-from reconciler.report.words import first_few, first_lines, plural
+from reconciler.report.words import as_sentence, first_few, first_lines, plural
 
 TITLE = "Samples of logs"
 NOBODY = "(no policy)"
 NOT_KNOWN = "(not known)"
-SEVERITY, PRIORITY = "SEVERITY_", "PRIORITY_TYPE_"
 MOST_ROWS = 40
 MOST_NAMED = 8
 MOST_DIFFERING = 3
@@ -147,22 +149,12 @@ def _sample(sample: PolicySample) -> SampleDocument:
     return {
         "application": sample.application,
         "subsystem": sample.subsystem,
-        "severity": severity_word(sample),
+        "severity": sample.severity_word,
     }
 
 
 def _met(met: Met) -> MetDocument:
-    return {"policy": met.policy or None, "priority": priority_word(met) or None}
-
-
-def severity_word(sample: PolicySample) -> str:
-    """Return the severity of a sample as people write it."""
-    return sample.severity.removeprefix(SEVERITY).lower()
-
-
-def priority_word(met: Met) -> str:
-    """Return a priority as people write it, "" for none."""
-    return met.priority.removeprefix(PRIORITY).lower()
+    return {"policy": met.policy or None, "priority": met.priority_word or None}
 
 
 def describe_met(met: Met | None) -> str:
@@ -171,7 +163,7 @@ def describe_met(met: Met | None) -> str:
         return NOT_KNOWN
     if not met.policy:
         return NOBODY
-    priority = priority_word(met)
+    priority = met.priority_word
     return f"{met.policy} ({priority})" if priority else met.policy
 
 
@@ -186,13 +178,9 @@ def expectation(answer: SampleAnswer) -> str:
     return (answer.sample.policy or NOBODY) if answer.sample.expects else ""
 
 
-def _asked(impact: PolicyImpact) -> str:
-    return "emulator" if impact.of_base else "service"
-
-
 def describe_agreement(impact: PolicyImpact) -> str:
     """Return how far the evaluator agrees with the service."""
-    service, compared = _asked(impact), "the live list"
+    service, compared = impact.asked, "the live list"
     if impact.of_base:
         compared = "the list of the revision"
     if impact.agreement is None:
@@ -223,12 +211,12 @@ def remarks(impact: PolicyImpact) -> Iterator[str]:
         yield f"not asked: {plain(impact.unasked, LONGEST_WHY)}"
     if impact.disagreeing:
         differing = (
-            _differing(answer, _asked(impact)) for answer in impact.disagreeing[:MOST_DIFFERING]
+            _differing(answer, impact.asked) for answer in impact.disagreeing[:MOST_DIFFERING]
         )
         yield f"they differ on {'; '.join(differing)}"
     if impact.unknown:
         names = _names(impact.unknown)
-        yield f"the severities of {names} are unknown: the {_asked(impact)} does not return them"
+        yield f"the severities of {names} are unknown: the {impact.asked} does not return them"
     if impact.recalled:
         yield f"severities as the journal remembers them: {_names(impact.recalled)}"
     if impact.shadowed:
@@ -255,7 +243,7 @@ def _differing(answer: SampleAnswer, who: str) -> str:
         quoted(describe_met(met), LONGEST_NAME) if met and met.policy else describe_met(met)
         for met in (answer.before, answer.after)
     )
-    severity = quoted(severity_word(sample), LONGEST_NAME)
+    severity = quoted(sample.severity_word, LONGEST_NAME)
     return f"{log} {severity}: the {who} says {answered}, the evaluator {evaluated}"
 
 
@@ -266,13 +254,8 @@ def _names(names: Sequence[str]) -> str:
 _ABOUT = ("application", "subsystem", "severity")
 
 
-def turning(impact: PolicyImpact) -> tuple[str, str]:
-    """Return the names of before and after: today and tomorrow, or the revision and this."""
-    return ("revision", "this") if impact.of_base else ("today", "tomorrow")
-
-
 def _headings(impact: PolicyImpact) -> tuple[str, ...]:
-    return (*_ABOUT, *turning(impact), "expected")
+    return (*_ABOUT, *impact.sides, "expected")
 
 
 def _cells(answer: SampleAnswer) -> list[str]:
@@ -280,7 +263,7 @@ def _cells(answer: SampleAnswer) -> list[str]:
     return [
         sample.application,
         sample.subsystem,
-        severity_word(sample),
+        sample.severity_word,
         describe_met(answer.before),
         describe_met(answer.after),
         expectation(answer),
@@ -317,9 +300,7 @@ def _reported(impact: PolicyImpact, shown: Sequence[SampleAnswer], style: Style)
         yield from (f"{_MARGIN}{line}" for line in lines)
         return
     for answer in shown:
-        log = (
-            f"{answer.sample.application}/{answer.sample.subsystem} {severity_word(answer.sample)}"
-        )
+        log = f"{answer.sample.application}/{answer.sample.subsystem} {answer.sample.severity_word}"
         turn = f"{describe_met(answer.before)} → {describe_met(answer.after)}"
         wanted = f", expected {expectation(answer)}" if expectation(answer) else ""
         yield from wrapped(f"{log}: {turn}{wanted}", style, margin=_MARGIN, hang=_MARGIN)
@@ -349,3 +330,120 @@ def policy_impact_markdown(impact: PolicyImpact) -> Iterator[str]:
 def _row(answer: SampleAnswer) -> str:
     cells = (code(cell, LONGEST_NAME) if cell else "" for cell in _cells(answer))
     return f"| {' | '.join(cells)} |"
+
+
+MOST_FLOWS = 60
+MOST_DRAWN_ROWS = 200
+ROOM, THICKEST, THINNEST = 100, 18, 2
+"""Of the picture of a flow: its width, and the largest and smallest thickness of its line."""
+
+
+def policy_impact_section(impact: PolicyImpact) -> html.Markup:
+    """Return the section of a page; nothing of a list that stays with all samples as expected."""
+    if impact.is_quiet:
+        return html.NOTHING
+    heading = html.element("h2", f"{TITLE}: {counted(impact)}", id="samples")
+    doubt = "quiet" if impact.agreement == 1 else "doubt"
+    agreement = describe_agreement(impact)
+    notes = [html.element("li", html.spans(remark)) for remark in remarks(impact)]
+    return html.element(
+        "section",
+        heading,
+        html.of_class("p", doubt, as_sentence(agreement)),
+        _flows(impact),
+        _rows(impact),
+        html.of_class("ul", "notes", *notes) if notes else html.NOTHING,
+        class_="sampled",
+        aria_labelledby="samples",
+    )
+
+
+def _flows(impact: PolicyImpact) -> html.Markup:
+    """Return a line for each pair of policies; the more samples take it, the thicker it is."""
+    flows = Counter((answer.before, answer.after) for answer in impact.answers)
+    failing = Counter((failure.before, failure.after) for failure in impact.failures)
+    # Changed flows come first: the rest is only for comparison.
+    ordered = sorted(flows, key=lambda flow: (flow[0] == flow[1], -flows[flow], str(flow)))
+    most = max(flows.values(), default=1)
+    items = [_flow(flow, flows[flow], failing[flow], most) for flow in ordered[:MOST_FLOWS]]
+    if len(ordered) > MOST_FLOWS:
+        items.append(html.of_class("li", "quiet", f"and {len(ordered) - MOST_FLOWS:,} more ways"))
+    before, after = map(str.capitalize, impact.sides)
+    head = html.of_class(
+        "li", "flow head", *(html.element("span", title) for title in (before, "", after))
+    )
+    return html.of_class("ol", "flows", head, *items) if items else html.NOTHING
+
+
+def _flow(flow: tuple[Met | None, Met | None], count: int, failing: int, most: int) -> html.Markup:
+    before, after = flow
+    turns = None not in flow and before != after
+    classes = "flow" + (" turns" if turns else "") + (" fails" if failing else "")
+    many = plural(count, "sample") + (f", {failing:,} not as expected" if failing else "")
+    return html.of_class("li", classes, _policy(before), _line(count / most, many), _policy(after))
+
+
+def _policy(met: Met | None) -> html.Markup:
+    name = describe_met(Met(met.policy) if met is not None else None)
+    priority = met.priority_word if met is not None else ""
+    priority_span = html.of_class("span", "says", priority) if priority else html.NOTHING
+    classes = "policy" if met is not None and met.policy else "policy none"
+    return html.of_class("span", classes, html.of_class("span", "name", name), priority_span)
+
+
+def _line(share: float, count: str) -> html.Markup:
+    thick = THINNEST + (THICKEST - THINNEST) * share
+    middle = THICKEST / 2
+    bar = html.shape("rect", "band", x=0, y=middle - thick / 2, width=ROOM, height=thick)
+    picture = html.element(
+        "svg",
+        bar,
+        viewBox=f"0 0 {html.number(ROOM)} {html.number(THICKEST)}",
+        preserveAspectRatio="none",
+        aria_hidden="true",
+    )
+    return html.of_class("span", "way", picture, html.of_class("span", "many", count))
+
+
+def _rows(impact: PolicyImpact) -> html.Markup:
+    rows = reported_rows(impact)
+    if not rows:
+        return html.NOTHING
+    heads = ("Log", *map(str.capitalize, impact.sides))
+    head = html.element("thead", html.element("tr", *(html.element("th", head) for head in heads)))
+    body = html.element("tbody", *map(_drawn_row, rows[:MOST_DRAWN_ROWS]))
+    parts = [html.of_class("table", "fields", head, body)]
+    if len(rows) > MOST_DRAWN_ROWS:
+        parts.append(html.of_class("p", "quiet", f"and {len(rows) - MOST_DRAWN_ROWS:,} more"))
+    return html.joined(parts)
+
+
+def _drawn_row(answer: SampleAnswer) -> html.Markup:
+    before, after = (
+        html.element("code", describe_met(met)) for met in (answer.before, answer.after)
+    )
+    return html.element(
+        "tr",
+        html.element("th", html.joined(_log(answer))),
+        html.of_class("td", "before" if answer.turns else "kept", before),
+        html.of_class("td", "after" if answer.turns else "kept", after),
+    )
+
+
+def _log(answer: SampleAnswer) -> Iterator[html.Markup]:
+    sample = answer.sample
+    yield html.element("code", f"{sample.application} / {sample.subsystem}")
+    yield html.joined((" ", sample.severity_word))
+    if expected := expectation(answer):
+        yield html.of_class(
+            "span", "chip danger" if answer.fails else "chip", f"expects {expected}"
+        )
+
+
+FORMATS: Final[SectionFormats[PolicyImpact]] = SectionFormats(
+    members=lambda impact: {"policyImpact": policy_impact_document(impact)},
+    lines=policy_impact_lines,
+    markdown=policy_impact_markdown,
+    html=policy_impact_section,
+    stale="the samples of logs did",
+)

@@ -6,31 +6,24 @@ sent, and once its answer is known. Source: docs/policy-impact.md.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from reconciler.api.client import Api
-from reconciler.applying.after_write import Proved
-from reconciler.applying.read_back import PAUSES, Acknowledged, seen_after
-from reconciler.applying.write_entries import BackupSettings, closing_entry, outcome_of
+from reconciler.applying.read_back import PAUSES, Acknowledged, Proved, seen_after
+from reconciler.applying.write_entries import Scribe, outcome_of
 from reconciler.document import covers, digest
 from reconciler.errors import JournalError, Locked, ReconcilerError
 from reconciler.features.policy_samples.policy_evaluator import answers_to
 from reconciler.features.policy_samples.policy_impact import Met, PolicyImpact, SampleAnswer
-from reconciler.journal.entries import Entry, RefusedEntry, Started, WrittenEntry
+from reconciler.journal.entries import Started, WrittenEntry
 from reconciler.journal.history import once_written
-from reconciler.journal.journal import Journal
 from reconciler.kinds.kind import Kind, Sending, WriteResult, observe
-from reconciler.model import Outcome, Ref, Refused, RemoteId, Seen, Unconfirmed, Written
-from reconciler.model.quoting import quoted, quoted_pair
+from reconciler.model import Refused, Seen, Unconfirmed, Written
+from reconciler.model.quoting import listed, quoted
 from reconciler.runtime.failpoints import Point, reached
 
 MOST_NAMED = 3
-
-
-def _ignored(_: Ref, __: RemoteId) -> None:
-    """Ignore an id: an overwrite of a list returns none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +42,7 @@ class Proving:
 
     left: ClassVar[str] = "the run was left before its samples were asked: the new list is live"
     api: Api
-    journal: Journal
-    run: str
+    scribe: Scribe
     impact: PolicyImpact
 
     async def proved(
@@ -73,7 +65,9 @@ class Proving:
             return _standing(overwrite, message)
         if not wrong:
             return Proved(overwrite.answer)
-        message = _mismatch(wrong, len(self.impact.answers))
+        shown = listed([*map(_otherwise, wrong)], MOST_NAMED, "; ")
+        count = len(self.impact.answers)
+        message = f"{len(wrong)} of {count} samples are not answered as planned: {shown}"
         if self.impact.on_mismatch != "rollback":
             return _standing(overwrite, f"{message}; the new list is live")
         return await self._put_back(kind, overwrite, message)
@@ -99,24 +93,19 @@ class Proving:
         return wrong
 
     async def _put_back(self, kind: Kind, overwrite: Overwritten, said: str) -> Proved:
-        memory = self.journal.history.of(overwrite.answer.ref)
+        before, change = overwrite.before, overwrite.sending.change
         now = await self._now(kind, overwrite)
-        why = _cannot_be_put_back(overwrite.before) or (now if isinstance(now, str) else "")
-        if why or overwrite.before is None or isinstance(now, str):
-            return _standing(overwrite, f"{said}; the list before was not put back, as {why}")
-        keeping = BackupSettings(run=self.run, salt=self.journal.salt, hide=self.api.redaction)
-        replaced = replace(overwrite.sending.change, observation=overwrite.before)
-        kept = keeping.backup(replaced, memory, self.journal.now())
+        why = _cannot_be_put_back(before) or (now if isinstance(now, str) else "")
+        if why or before is None or isinstance(now, str):
+            return _not_put_back(overwrite, said, why)
+        kept = self.scribe.backup(replace(change, observation=before))
         if kept is None or kept.live is None:
-            why = "it is too long for the journal"
-            return _standing(overwrite, f"{said}; the list before was not put back, as {why}")
-        manifest = replace(overwrite.sending.manifest, spec=overwrite.before.document)
-        change = replace(
-            overwrite.sending.change, manifest=manifest, observation=now, declared=kept.live
-        )
+            return _not_put_back(overwrite, said, "it is too long for the journal")
+        manifest = replace(overwrite.sending.manifest, spec=before.document)
+        change = replace(change, manifest=manifest, observation=now, declared=kept.live)
         started = Started(
-            run=self.run,
-            at=self.journal.now(),
+            run=self.scribe.run,
+            at=self.scribe.journal.now(),
             ref=change.ref,
             operation="replace",
             declared=kept.live,
@@ -127,29 +116,28 @@ class Proving:
         )
         try:
             reached(Point.BEFORE_STARTED)
-            self.journal.append([started])
+            self.scribe.append([started])
             reached(Point.AFTER_STARTED)
         except (JournalError, Locked) as error:
             why = f"the journal could not be written ({error})"
-            standing = _standing(overwrite, f"{said}; the list before was not put back, as {why}")
-            return replace(standing, stopped_by=error)
-        return await self._sent_back(
-            kind, Sending(change, overwrite.before.document), overwrite, said
-        )
+            return replace(_not_put_back(overwrite, said, why), stopped_by=error)
+        return await self._sent_back(kind, Sending(change, before.document), overwrite, said)
 
     async def _sent_back(
         self, kind: Kind, back: Sending, overwrite: Overwritten, said: str
     ) -> Proved:
         answer: WriteResult
         try:
-            answer = next(iter(await kind.write(self.api, [back], _ignored)))
+            # An overwrite of a list returns no id.
+            answer = next(iter(await kind.write(self.api, [back], lambda *_: None)))
         except ReconcilerError as error:
             answer = error
         outcome = outcome_of(back, answer)
         stopped_by = answer if isinstance(answer, ReconcilerError) else None
-        entry = self._closing_entry(back, outcome)
+        entry = self.scribe.closing(back.change, outcome)
         if isinstance(outcome, Written) and isinstance(entry, WrittenEntry):
-            memory = once_written(self.journal.history.of(back.ref), entry)
+            entry = replace(entry, put_back=True)
+            memory = once_written(self.scribe.journal.history.of(back.ref), entry)
             seen = (await seen_after(kind, self.api, [Acknowledged(back, outcome, memory)]))[0]
             if seen is not None and not isinstance(seen, Seen):
                 return _unsure(
@@ -157,7 +145,9 @@ class Proving:
                 )
         if entry is not None:
             try:
-                self._close(entry)
+                reached(Point.BEFORE_WRITTEN)
+                self.scribe.append([entry])
+                reached(Point.AFTER_WRITTEN)
             except (JournalError, Locked) as error:
                 stopped_by = error
         match outcome:
@@ -172,19 +162,6 @@ class Proving:
             case _:
                 message = f"{said}; the answer to putting the list back was lost"
                 return replace(_unsure(overwrite, message), stopped_by=stopped_by)
-
-    def _closing_entry(self, back: Sending, outcome: Outcome) -> Entry | None:
-        """Return the journal entry of the put-back, which is marked as such."""
-        entry = closing_entry(back.change, outcome, self.run, self.journal.now())
-        return replace(entry, put_back=True) if isinstance(entry, WrittenEntry) else entry
-
-    def _close(self, entry: Entry) -> None:
-        hidden = entry
-        if isinstance(entry, WrittenEntry | RefusedEntry):
-            hidden = replace(entry, message=self.api.redaction(entry.message))
-        reached(Point.BEFORE_WRITTEN)
-        self.journal.append([hidden])
-        reached(Point.AFTER_WRITTEN)
 
     async def _now(self, kind: Kind, overwrite: Overwritten) -> Seen | str:
         """Read the list once more, or return why it must not be overwritten."""
@@ -201,7 +178,7 @@ class Proving:
 
     async def _seen(self, kind: Kind, overwrite: Overwritten) -> Seen | None:
         """Read the list; None where it cannot be read."""
-        memory = self.journal.history.of(overwrite.answer.ref)
+        memory = self.scribe.journal.history.of(overwrite.answer.ref)
         try:
             found = await observe(kind, self.api, overwrite.sending.manifest, memory)
         except ReconcilerError:
@@ -215,10 +192,12 @@ def _cannot_be_put_back(before: Seen | None) -> str:
         return "it was not read right before"
     if before.unseen:
         names = sorted({str(path[1]) for path in before.unseen})
-        shown = ", ".join(quoted(name) for name in names[:MOST_NAMED])
-        more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
-        return f"the severities of {shown}{more} are unknown"
+        return f"the severities of {listed([*map(quoted, names)], MOST_NAMED)} are unknown"
     return ""
+
+
+def _not_put_back(overwrite: Overwritten, said: str, why: str) -> Proved:
+    return _standing(overwrite, f"{said}; the list before was not put back, as {why}")
 
 
 def _standing(overwrite: Overwritten, said: str) -> Proved:
@@ -232,22 +211,13 @@ def _unsure(overwrite: Overwritten, said: str) -> Proved:
     return Proved(Unconfirmed(overwrite.answer.ref, message), message)
 
 
-def _mismatch(wrong: Sequence[SampleAnswer], count: int) -> str:
-    """Return which samples have another answer than planned."""
-    shown = "; ".join(map(_otherwise, wrong[:MOST_NAMED]))
-    more = f"; and {len(wrong) - MOST_NAMED} more" if len(wrong) > MOST_NAMED else ""
-    return f"{len(wrong)} of {count} samples are not answered as planned: {shown}{more}"
-
-
 def _otherwise(answer: SampleAnswer) -> str:
-    sample = answer.sample
-    severity = sample.severity.removeprefix("SEVERITY_").lower()
-    log = f"{quoted_pair(sample.application, sample.subsystem)} {severity}"
-    return f"{log} has {_named(answer.before)}, and should have {_named(answer.after)}"
+    has, should = _named(answer.before), _named(answer.after)
+    return f"{answer.sample.log} has {has}, and should have {should}"
 
 
 def _named(met: Met | None) -> str:
     if met is None or not met.policy:
         return "no policy"
-    priority = met.priority.removeprefix("PRIORITY_TYPE_").lower()
+    priority = met.priority_word
     return f"{quoted(met.policy)} ({priority})" if priority else quoted(met.policy)

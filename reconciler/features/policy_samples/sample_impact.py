@@ -5,62 +5,31 @@ Source: docs/policy-impact.md.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from reconciler.document import Json, digest
 from reconciler.errors import ReconcilerError
 from reconciler.features.policy_samples.policy_evaluator import answers_to, policies_in, shadowed
-from reconciler.features.policy_samples.policy_flow import policy_impact_section
 from reconciler.features.policy_samples.policy_impact import (
     Met,
     PolicyImpact,
     SampleAnswer,
     Samples,
 )
-from reconciler.features.policy_samples.policy_impact_formats import (
-    policy_impact_document,
-    policy_impact_lines,
-    policy_impact_markdown,
-)
 from reconciler.kinds import BY_NAME
-from reconciler.model import Action, Change, Plan, Seen
+from reconciler.model import Action, Change, GuardViolation, Plan, Seen
+from reconciler.model.quoting import listed, quoted
 from reconciler.operations.plan_and_drift import SectionRequest
-from reconciler.report.sections import SectionFormats
+from reconciler.planning.guards.all_guards import PlanUnderGuard
+from reconciler.planning.guards.plan_limits import MOST_NAMED
+from reconciler.planning.guards.remedies import allowing, overriding, reviewing
+from reconciler.project import Guards
+from reconciler.project.settings import POLICY_SAMPLES
 
 if TYPE_CHECKING:
     from reconciler.api.client import Api
-
-
-FORMATS: Final[SectionFormats[PolicyImpact]] = SectionFormats(
-    members=lambda impact: {"policyImpact": policy_impact_document(impact)},
-    lines=policy_impact_lines,
-    markdown=policy_impact_markdown,
-    html=policy_impact_section,
-    stale="the samples of logs did",
-)
-
-
-UNREAD = "the list that is live could not be read"
-
-
-def sampled_change(plan: Plan) -> Change | None:
-    """Return the change of the resource that decides about logs, None where none is declared."""
-    return next((change for change in plan.declared if BY_NAME[change.ref.kind].sampled), None)
-
-
-def bound_to_samples(plan: Plan, samples: Samples) -> str:
-    """Return the digest of a plan that overwrites the list, and of its samples.
-
-    The samples decide what is refused before the overwrite and put back after it, so who agreed to
-    the plan agreed to them. Pure.
-    """
-    rows: list[Json] = [
-        [row.application, row.subsystem, row.severity, row.policy if row.expects else None]
-        for row in samples.rows
-    ]
-    return digest({"plan": plan.digest, "samples": rows, "onMismatch": samples.on_mismatch})
 
 
 async def with_policy_impact(request: SectionRequest) -> Plan:
@@ -70,7 +39,14 @@ async def with_policy_impact(request: SectionRequest) -> Plan:
     if impact is None:
         return made
     if impact.writes:
-        made = replace(made, digest=bound_to_samples(made, samples))
+        # The samples decide what is refused before the overwrite and put back after it, so who
+        # agreed to the plan agreed to them.
+        rows: list[Json] = [
+            [row.application, row.subsystem, row.severity, row.policy if row.expects else None]
+            for row in samples.rows
+        ]
+        agreed = {"plan": made.digest, "samples": rows, "onMismatch": samples.on_mismatch}
+        made = replace(made, digest=digest(agreed))
     return made.with_section(replace(impact, of_base=request.session.against is not None))
 
 
@@ -79,11 +55,11 @@ async def policy_impact(api: Api, plan: Plan, samples: Samples) -> PolicyImpact 
 
     The error of a service that cannot be asked is in the result, and stops no plan.
     """
-    change = sampled_change(plan)
+    change = next((change for change in plan.declared if BY_NAME[change.ref.kind].sampled), None)
     if change is None:
         return None
     answers: Sequence[Met] = ()
-    unasked = UNREAD
+    unasked = "the list that is live could not be read"
     if change.action is not Action.BLOCKED:
         try:
             answers, unasked = await answers_to(api, samples.rows), ""
@@ -123,3 +99,43 @@ def impact_of(
         writes=change.action.writes,
         disagreeing=tuple(answer for answer in held if answer.before != answer.after),
     )
+
+
+async def with_failing(asked: PlanUnderGuard) -> Plan:
+    """Return the plan with an objection where it fails samples with an expected policy."""
+    found = failing_samples(asked.plan, asked.environment.guards)
+    return replace(asked.plan, guarded=(*asked.plan.guarded, *found))
+
+
+def failing_samples(plan: Plan, guards: Guards) -> Iterator[GuardViolation]:
+    """Yield one objection where a new list of policies fails samples with an expected policy."""
+    impact = plan.section(PolicyImpact)
+    if impact is None or not impact.writes or POLICY_SAMPLES in guards.allow:
+        return
+    failures = impact.failures
+    if not failures:
+        return
+    counted = "1 sample" if len(failures) == 1 else f"{len(failures)} samples"
+    wrong = [*map(_reported_otherwise, failures)]
+    shown = listed(wrong, MOST_NAMED, "; ")
+    remedies = (
+        "declare the policies in an order in which each sample meets the expected one",
+        "if the sample is wrong by now, say in it which policy is meant",
+        reviewing(),
+        allowing(POLICY_SAMPLES, plan.environment),
+        overriding(POLICY_SAMPLES),
+    )
+    yield GuardViolation(
+        said=f"{counted} of logs would not have the policy that is expected: {shown}",
+        remedies=remedies,
+        code=POLICY_SAMPLES,
+        figures=digest([*wrong]),
+    )
+
+
+def _reported_otherwise(answer: SampleAnswer) -> str:
+    expected, got = (
+        quoted(met.policy) if met is not None and met.policy else "no policy"
+        for met in (Met(answer.sample.policy), answer.after)
+    )
+    return f"{answer.sample.log} expects {expected}, and would have {got}"

@@ -6,23 +6,19 @@ Source: docs/policy-impact.md.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import astuple, dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import astuple
 from pathlib import Path as File
 from typing import Any, Final
 
 from reconciler.document import Json, Path, stored_name, value_at
-from reconciler.features.policy_samples.policy_impact import PolicySample, Samples
-from reconciler.features.policy_samples.sample_settings import PolicySamples
+from reconciler.features.policy_samples.policy_impact import PolicySample, PolicySamples, Samples
 from reconciler.kinds import BY_NAME
-from reconciler.kinds.judge_spec import SpecReport
-from reconciler.model import Manifest
 from reconciler.project import ProjectFile
 from reconciler.records.log_policies import SEVERITIES
 from reconciler.syntax.diagnostic import Advice, Complaint, Finding, Severity, warning
 from reconciler.syntax.display_names import display_name
 from reconciler.syntax.parsed_text import Document, DocumentText, Reading, complaints_of_text
-from reconciler.syntax.sources import Sources
 from reconciler.syntax.suggestions import nearest, shortened
 from reconciler.workspace.build import Loader, SideFiles
 
@@ -41,62 +37,37 @@ _WHOLE = re.compile(f"{SEVERITIES.prefix}[A-Z0-9_]+")
 
 
 def _read_of(loader: Loader, settings: ProjectFile, setting: PolicySamples) -> Samples:
-    """Read the samples of the loader's environment, and report errors in them."""
-    declared = (
-        None if loader.unusable else policies_of(manifest.manifest for manifest in loader.declared)
-    )
-    named = SamplesSetting(settings.written, loader.scope.environment, setting.file)
-    samples, complaints = read_samples(setting, loader.root, loader.sources, named, declared)
-    all(map(loader.keep, complaints))
-    return samples
-
-
-def read_samples(
-    setting: PolicySamples,
-    root: File,
-    sources: Sources[SpecReport],
-    named: SamplesSetting,
-    declared: Collection[str] | None,
-) -> tuple[Samples, list[Complaint]]:
-    """Read the samples of an environment, and all errors in them.
-
-    A file that cannot be read is reported where the project file names it. `declared` are the names
-    of all policies after the run, or None if no manifest declares the list of policies.
-    """
-    file = root / setting.file
-    name = display_name(file, root)
-    reading = sources.read(file, name, is_json=file.suffix == ".json")
+    """Read the samples of the loader's environment, and report all errors in them."""
+    file = loader.root / setting.file
+    name = display_name(file, loader.root)
+    reading = loader.sources.read(file, name, is_json=file.suffix == ".json")
     if isinstance(reading, Complaint):
-        return Samples((), setting.on_mismatch), [named.instead_of(reading)]
-    complaints = [*complaints_of_text(name, reading)]
-    rows: list[PolicySample] = []
+        place = _at_setting(reading, settings.written, loader.scope.environment, setting)
+        loader.keep(place)
+        return Samples((), setting.on_mismatch)
+    found: list[PolicySample | Complaint] = [*complaints_of_text(name, reading)]
     if not reading.has_errors:
-        for row in _rows(reading, name, declared):
-            if isinstance(row, Complaint):
-                complaints.append(row)
-            else:
-                rows.append(row)
-    return Samples(tuple(rows), setting.on_mismatch), complaints
+        found.extend(_rows(reading, name, None if loader.unusable else _policies(loader)))
+    all(loader.keep(complaint) for complaint in found if isinstance(complaint, Complaint))
+    rows = tuple(row for row in found if isinstance(row, PolicySample))
+    return Samples(rows, setting.on_mismatch)
 
 
-@dataclass(frozen=True, slots=True)
-class SamplesSetting:
-    """The place where the project file names the samples; `text` is None if it has no text."""
+def _at_setting(
+    complaint: Complaint, text: DocumentText | None, environment: str, setting: PolicySamples
+) -> Complaint:
+    """Return a complaint about the whole file where the project file names it, if it has a text.
 
-    text: DocumentText | None
-    environment: str
-    file: str
-
-    def instead_of(self, complaint: Complaint) -> Complaint:
-        """Return a complaint about the whole file at this place; others keep their own place."""
-        if self.text is None or complaint.line:
-            return complaint
-        path: Path = ("environments", self.environment, "policySamples")
-        value = value_at(self.text.document.value, path)
-        path = (*path, "file") if isinstance(value, dict) else path
-        message = f"`policySamples` names `{complaint.file}`: {complaint.message}"
-        near = complaint.suggestion and str(File(self.file).parent / complaint.suggestion)
-        return self.text.complaint(Finding(complaint.code, path, message, suggestion=near))
+    Others keep their own place.
+    """
+    if text is None or complaint.line:
+        return complaint
+    path: Path = ("environments", environment, "policySamples")
+    value = value_at(text.document.value, path)
+    path = (*path, "file") if isinstance(value, dict) else path
+    message = f"`policySamples` names `{complaint.file}`: {complaint.message}"
+    near = complaint.suggestion and str(File(setting.file).parent / complaint.suggestion)
+    return text.complaint(Finding(complaint.code, path, message, suggestion=near))
 
 
 _WAY = Advice("begin it with `- {application: shop, subsystem: checkout, severity: error}`")
@@ -122,8 +93,9 @@ def _no_list(documents: Sequence[Document], name: str) -> Complaint:
     )
 
 
-def policies_of(manifests: Iterable[Manifest]) -> set[str] | None:
-    """Return the names of the policies in the list of policies, or None if there is no list."""
+def _policies(loader: Loader) -> set[str] | None:
+    """Return the names of all policies after the run, or None if no manifest declares the list."""
+    manifests = [declared.manifest for declared in loader.declared]
     lists = [manifest for manifest in manifests if BY_NAME[manifest.ref.kind].singleton]
     names = (
         value_at(item, ("policy", "name"))
@@ -197,14 +169,10 @@ def _value_findings(value: Json, name: str, path: Path) -> Iterator[Finding]:
         message = f"`{name}` has {len(value):,} characters, and may have {LONGEST:,}"
         yield Finding(MALFORMED, path, message)
     elif name == "severity" and not _severity(value):
-        listed = ", ".join(_plain(text) for text in SEVERITIES.known)
+        listed = ", ".join(SEVERITIES.known).lower()
         message = f"`{value}` is no severity (known: {listed}, or a name of the API whole)"
-        near = _plain(nearest(value.strip().upper(), SEVERITIES.known))
+        near = nearest(value.strip().upper(), SEVERITIES.known).lower()
         yield Finding(MALFORMED, path, message, suggestion=near)
-
-
-def _plain(severity: str) -> str:
-    return severity.lower()
 
 
 def _severity(value: str) -> str:
@@ -225,15 +193,14 @@ def _sample(row: Mapping[str, Json]) -> PolicySample:
     )
 
 
-def _packed(samples: Samples) -> list[Any]:
-    return [[[*astuple(row)] for row in samples.rows], samples.on_mismatch]
-
-
 def _unpacked(held: Any) -> Samples:
     rows, on_mismatch = held
     return Samples(tuple(PolicySample(*row) for row in rows), on_mismatch)
 
 
 SIDE_FILES: Final = SideFiles(
-    names=lambda setting: (setting.file,), read=_read_of, packed=_packed, unpacked=_unpacked
+    names=lambda setting: (setting.file,),
+    read=_read_of,
+    packed=lambda samples: [[[*astuple(row)] for row in samples.rows], samples.on_mismatch],
+    unpacked=_unpacked,
 )

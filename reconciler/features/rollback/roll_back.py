@@ -11,9 +11,13 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
+from reconciler import model
 from reconciler.document import Json, Missing, Shape, by_identity
 from reconciler.errors import UsageError
-from reconciler.journal.before import (
+from reconciler.journal.history import History, Memory
+from reconciler.journal.journal import Journal
+from reconciler.journal.runs import RunSummary
+from reconciler.journal.writes import (
     MOST_NAMED,
     Before,
     before_run,
@@ -23,33 +27,9 @@ from reconciler.journal.before import (
     is_apply,
     is_compacted,
 )
-from reconciler.journal.history import History, Memory
-from reconciler.journal.journal import Journal
-from reconciler.journal.runs import RunSummary
 from reconciler.kinds import BY_NAME, KINDS
 from reconciler.kinds.judge_spec import unacceptable
-from reconciler.model import (
-    Action,
-    Change,
-    Evidence,
-    FailsChecks,
-    MadeAnew,
-    MadeByRun,
-    Manifest,
-    NothingBefore,
-    NotSeenThen,
-    Plan,
-    PutBack,
-    Reason,
-    Ref,
-    RemoteId,
-    RollsBack,
-    SecretsLost,
-    Seen,
-    Source,
-    UndoesRollback,
-    Unknown,
-)
+from reconciler.model.quoting import listed
 from reconciler.operations.open_session import Session, files_naming
 from reconciler.operations.secret_sources import secrets_of
 from reconciler.planning.consequences import blocked_change, members_by_name
@@ -60,59 +40,46 @@ from reconciler.workspace.secret_scan import Withheld, withheld_from
 from reconciler.workspace.workspace import Workspace
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Restoring:
-    """The inputs of a rollback's plan, besides the documents that are its manifests.
+def with_restored(
+    made: model.Plan,
+    place: PlanTarget,
+    found: _Found,
+    remark: model.RollsBack,
+    beside: Sequence[model.Manifest],
+) -> model.Plan:
+    """Return the plan of the whole rollback, from the plan of the resources that are put back.
 
-    `said` is the reason of each resource. `owned` are the documents that the journal is to record
-    as declared, where that is not all that is put back. `blocked` are the changes that cannot be
-    put back, and `beside` the other known resources.
+    `beside` are the other known resources.
     """
-
-    remark: RollsBack
-    said: Mapping[Ref, PutBack] = field(default_factory=dict)
-    owned: Mapping[Ref, dict[str, Json]] = field(default_factory=dict)
-    blocked: tuple[Change, ...] = ()
-    beside: tuple[Ref, ...] = ()
-
-
-def with_restored(made: Plan, place: PlanTarget, restoring: Restoring) -> Plan:
-    """Return the plan of the whole rollback, from the plan of the resources that are put back."""
     order = {name: index for index, name in enumerate(BY_NAME)}
-    changes = [*(_said(change, restoring) for change in made.declared), *restoring.blocked]
+    changes = [*(_said(change, found) for change in made.declared), *found.blocked]
     changes.sort(key=lambda change: (order[change.ref.kind], change.ref.name))
     return replace(
         made,
         changes=(*changes, *made.orphans),
         digest=plan_digest(place, changes),
-        remarks=(restoring.remark, *made.remarks),
-        beside=restoring.beside,
+        remarks=(remark, *made.remarks),
+        beside=tuple(manifest.ref for manifest in beside),
         perhaps_beside=(),
     )
 
 
-def _said(change: Change, restoring: Restoring) -> Change:
+def _said(change: model.Change, found: _Found) -> model.Change:
     """Add the state to which a resource is put back, and its members that are created again."""
-    owned, put_back = restoring.owned.get(change.ref, change.declared), restoring.said[change.ref]
+    put_back = found.said[change.ref]
     # A rollback of a rollback brings back what that removed, and says so itself.
-    found = tuple(reason for reason in change.reasons if not isinstance(reason, UndoesRollback))
+    others = [reason for reason in change.reasons if not isinstance(reason, model.UndoesRollback)]
     # The first reason of a blocked change is why it is blocked.
-    reasons: tuple[Reason, ...] = (
-        (*found, put_back) if change.action is Action.BLOCKED else (put_back, *found)
-    )
-    made_again = _made_anew(change)
-    if made_again:
-        reasons = (*reasons, MadeAnew(made_again))
-    return replace(change, declared=owned, reasons=reasons)
-
-
-def _made_anew(change: Change) -> tuple[str, ...]:
-    """Return the names of the members that a write creates."""
+    at = len(others) if change.action is model.Action.BLOCKED else 0
+    reasons: list[model.Reason] = [*others[:at], put_back, *others[at:]]
     kind, live = BY_NAME[change.ref.kind], change.observation
-    if change.action is not Action.UPDATE or not kind.destroyable or not isinstance(live, Seen):
-        return ()
-    there = members_by_name(kind, live.document)
-    return tuple(name for name in members_by_name(kind, change.body) if name not in there)
+    is_update = change.action is model.Action.UPDATE and kind.destroyable
+    if is_update and isinstance(live, model.Seen):
+        there = members_by_name(kind, live.document)
+        made = tuple(name for name in members_by_name(kind, change.body) if name not in there)
+        reasons.extend([model.MadeAnew(made)] if made else [])
+    declared = found.owned.get(change.ref, change.declared)
+    return replace(change, declared=declared, reasons=tuple(reasons))
 
 
 def at_places_of(document: Json, declared: Json | Missing, shape: Shape) -> Json:
@@ -138,7 +105,12 @@ def at_places_of(document: Json, declared: Json | Missing, shape: Shape) -> Json
 
 
 def before_of(
-    session: Session, journal: Journal, name: str, refs: Sequence[Ref] = (), *, live: bool = False
+    session: Session,
+    journal: Journal,
+    name: str,
+    refs: Sequence[model.Ref] = (),
+    *,
+    live: bool = False,
 ) -> Session:
     """Return a session with manifests that declare the state before a run.
 
@@ -158,28 +130,24 @@ def before_of(
         found.take(before)
     manifests = _pointing(found, run)
     beside = _beside(journal.history, found)
-    live_kept = not live and any(map(_keeps_live, chosen))
-    restoring = Restoring(
-        remark=_remark(session, found, run, live_kept=live_kept),
-        said=found.said,
-        owned=found.owned,
-        blocked=tuple(found.blocked),
-        beside=tuple(manifest.ref for manifest in beside),
-    )
+    live_kept = not live and any(before.live is not None for before in chosen)
+    remark = _remark(session, found, run, live_kept=live_kept)
     return replace(
         session,
         workspace=Workspace(manifests=manifests),
         others=tuple(beside),
-        rework=partial(with_restored, restoring=restoring),
+        rework=partial(with_restored, found=found, remark=remark, beside=beside),
         recorded_as=f"rollback {run.run[:SHORT_RUN]}",
     )
 
 
-def _remark(session: Session, found: _Found, run: RunSummary, *, live_kept: bool) -> RollsBack:
+def _remark(
+    session: Session, found: _Found, run: RunSummary, *, live_kept: bool
+) -> model.RollsBack:
     applied = is_apply(run)
     refs = tuple(sorted(manifest.ref for manifest in found.manifests))
     lives = any(put_back.state == "live" for put_back in found.said.values())
-    return RollsBack(
+    return model.RollsBack(
         run=run.run,
         at=run.at,
         command=run.command or "apply",
@@ -194,52 +162,59 @@ def _remark(session: Session, found: _Found, run: RunSummary, *, live_kept: bool
     )
 
 
-def _keeps_live(before: Before) -> bool:
-    return before.backup is not None and before.backup.live is not None
-
-
 @dataclass(slots=True)
 class _Found:
-    """Resources that a rollback restores, collected one by one."""
+    """Resources that a rollback restores, collected one by one.
+
+    `said` is the reason of each. `owned` are the documents that the journal is to record as
+    declared, where that is not all that is put back. `blocked` are the changes that cannot be put
+    back.
+    """
 
     journal: Journal
     root: Path
     live: bool
     secrets: Mapping[str, str] = field(repr=False)
-    manifests: list[Manifest] = field(default_factory=list)
-    blocked: list[Change] = field(default_factory=list)
-    said: dict[Ref, PutBack] = field(default_factory=dict)
-    owned: dict[Ref, dict[str, Json]] = field(default_factory=dict)
+    manifests: list[model.Manifest] = field(default_factory=list)
+    blocked: list[model.Change] = field(default_factory=list)
+    said: dict[model.Ref, model.PutBack] = field(default_factory=dict)
+    owned: dict[model.Ref, dict[str, Json]] = field(default_factory=dict)
     withheld: Withheld = field(default_factory=lambda: withheld_from(os.environ))
 
     def take(self, before: Before) -> None:
         """Add the earlier state of one resource, or why it cannot be restored."""
-        backup = before.backup
+        backup, memory = before.backup, self.journal.history.of(before.ref)
         if self.live and backup is not None and backup.live is not None:
             if backup.unseen:
-                self._block(before, NotSeenThen(backup.unseen))
+                self._block(before, model.NotSeenThen(backup.unseen))
                 return
-            owned = at_places_of(backup.live, self._declared(before), self._shape(before))
-            source = PutBack("live", backup.at, before.later)
+            # Without a declaration before the run, the present one counts.
+            last = before.last if before.last is not None else memory.last
+            declared = {} if last is None else last.declared
+            owned = at_places_of(backup.live, declared, BY_NAME[before.ref.kind].shape)
+            source = model.PutBack("live", backup.at, before.later)
             self._put_back(before, backup.live, source, owned)
         elif before.last is not None:
-            source = PutBack("declared", before.last.at, before.later)
+            source = model.PutBack("declared", before.last.at, before.later)
             self._put_back(before, before.last.declared, source)
+        elif before.created:
+            self._block(before, model.MadeByRun(memory.remote_id))
         else:
-            self._block(before, self._why_nothing(before))
+            is_live = before.live is not None
+            self._block(before, model.NothingBefore(compacted=before.compacted, live=is_live))
 
     def _put_back(
-        self, before: Before, document: dict[str, Json], source: PutBack, owned: Json = None
+        self, before: Before, document: dict[str, Json], source: model.PutBack, owned: Json = None
     ) -> None:
         spec, lost = unsealed(document, self._secret, self.journal.salt)
         assert isinstance(spec, dict)  # noqa: S101 - opening keeps the form
         if lost or any(self.withheld.findings(spec)):
-            self._block(before, SecretsLost(tuple(sorted(lost - {""}))))
+            self._block(before, model.SecretsLost(tuple(sorted(lost - {""}))))
             return
         found = [*unacceptable(BY_NAME[before.ref.kind], spec)]
         if found:
             errors = tuple(f"{finding.message} [{finding.code}]" for finding in found)
-            self._block(before, FailsChecks(tuple(finding.path for finding in found), errors))
+            self._block(before, model.FailsChecks(tuple(finding.path for finding in found), errors))
             return
         self.manifests.append(self._manifest(before, spec))
         self.said[before.ref] = source
@@ -248,31 +223,18 @@ class _Found:
             whole = secret_values(spec) != secret_values(opened)
             self.owned[before.ref] = spec if whole or not isinstance(opened, dict) else opened
 
-    def _declared(self, before: Before) -> dict[str, Json]:
-        """Return the declaration of a resource before the run; without one, the present one."""
-        now = self.journal.history.of(before.ref).last
-        last = before.last if before.last is not None else now
-        return {} if last is None else last.declared
-
-    def _shape(self, before: Before) -> Shape:
-        return BY_NAME[before.ref.kind].shape
-
-    def _why_nothing(self, before: Before) -> Reason:
-        memory = self.journal.history.of(before.ref)
-        if before.created:
-            return MadeByRun(memory.remote_id)
-        return NothingBefore(compacted=before.compacted, live=_keeps_live(before))
-
     def _secret(self, name: str) -> str:
         if self.withheld.why(name, ""):
             return ""
         secret = self.secrets.get(name, "")
         return "" if self.withheld.why(name, secret) else secret
 
-    def _manifest(self, before: Before, spec: dict[str, Json]) -> Manifest:
+    def _manifest(self, before: Before, spec: dict[str, Json]) -> model.Manifest:
         memory = self.journal.history.of(before.ref)
-        source = Source(_shown(self.journal.place, self.root), before.line)
-        plain = Manifest(before.ref, spec, source, protect=memory.protected)
+        place = Path(self.journal.place)
+        inside = place.relative_to(self.root) if place.is_relative_to(self.root) else None
+        source = model.Source(str(inside or self.journal.place), before.line)
+        plain = model.Manifest(before.ref, spec, source, protect=memory.protected)
         known = memory.remote_id if memory.instead_of is None else memory.instead_of
         declared = replace(plain, remote_id=known)
         kind = BY_NAME[before.ref.kind]
@@ -280,13 +242,13 @@ class _Found:
         forbidden = known is not None and not kind.id_form.required and kind.cannot_create(declared)
         return plain if forbidden else declared
 
-    def _block(self, before: Before, reason: Reason) -> None:
+    def _block(self, before: Before, reason: model.Reason) -> None:
         manifest = self._manifest(before, {})
-        known = Unknown(self.journal.history.of(before.ref).remote_id, "")
-        self.blocked.append(blocked_change(manifest, {}, known, Evidence.NONE, reason))
+        known = model.Unknown(self.journal.history.of(before.ref).remote_id, "")
+        self.blocked.append(blocked_change(manifest, {}, known, model.Evidence.NONE, reason))
 
 
-def _pointing(found: _Found, run: RunSummary) -> tuple[Manifest, ...]:
+def _pointing(found: _Found, run: RunSummary) -> tuple[model.Manifest, ...]:
     """Return the manifests, with references in place of ids, or new ids where ids have changed.
 
     The journal has ids in place of references. A document refers only to resources of kinds that
@@ -294,8 +256,8 @@ def _pointing(found: _Found, run: RunSummary) -> tuple[Manifest, ...]:
     """
     journal, owned = found.journal, found.owned
     since = {str(old): str(new) for old, new in ids_since(journal.entries, run).items()}
-    targets: dict[str, Ref | str] = {**since}
-    pointed: list[Manifest] = []
+    targets: dict[str, model.Ref | str] = {**since}
+    pointed: list[model.Manifest] = []
     for kind in KINDS:
         mine = [manifest for manifest in found.manifests if manifest.ref.kind == kind.name]
         for manifest in mine:
@@ -309,21 +271,15 @@ def _pointing(found: _Found, run: RunSummary) -> tuple[Manifest, ...]:
 
 
 def _pointing_object(
-    document: dict[str, Json], targets: Mapping[str, Ref | str]
+    document: dict[str, Json], targets: Mapping[str, model.Ref | str]
 ) -> dict[str, Json]:
     found = pointing(document, targets)
     assert isinstance(found, dict)  # noqa: S101 - it keeps the form
     return found
 
 
-def _shown(place: str, root: Path) -> str:
-    """Return the place of a journal, relative to the project if it is inside."""
-    path = Path(place)
-    return str(path.relative_to(root)) if path.is_relative_to(root) else place
-
-
 def _chosen(
-    journal: Journal, run: RunSummary, found: Sequence[Before], refs: Sequence[Ref]
+    journal: Journal, run: RunSummary, found: Sequence[Before], refs: Sequence[model.Ref]
 ) -> list[Before]:
     """Return the wanted resources of those that a run wrote.
 
@@ -339,9 +295,8 @@ def _chosen(
     by_ref = {before.ref: before for before in found}
     strange = [ref for ref in refs if ref not in by_ref]
     if strange:
-        known = ", ".join(str(before.ref) for before in found[:MOST_NAMED])
-        more = f" and {len(found) - MOST_NAMED} more" if len(found) > MOST_NAMED else ""
-        wrote = f"it wrote {known}{more}" if found else f"it {_nothing_in(journal, run)}"
+        known = listed([str(before.ref) for before in found], MOST_NAMED)
+        wrote = f"it wrote {known}" if found else f"it {_nothing_in(journal, run)}"
         raise UsageError(f"the run {run.run} did not write {strange[0]}: {wrote}")
     return [by_ref[ref] for ref in dict.fromkeys(refs)]
 
@@ -355,7 +310,7 @@ def _nothing_in(journal: Journal, run: RunSummary) -> str:
     return "wrote nothing, so there is nothing to roll back"
 
 
-def _beside(history: History, found: _Found) -> list[Manifest]:
+def _beside(history: History, found: _Found) -> list[model.Manifest]:
     """Return the resources in the journal that a rollback does not examine.
 
     An object with two names, as in an old journal, counts as examined under both.
@@ -366,13 +321,15 @@ def _beside(history: History, found: _Found) -> list[Manifest]:
     }
     about = {_object(ref, history.of(ref)) for ref in examined}
     return [
-        Manifest(ref, memory.last.declared, Source(found.journal.place, 1), memory.remote_id)
+        model.Manifest(
+            ref, memory.last.declared, model.Source(found.journal.place, 1), memory.remote_id
+        )
         for ref, memory in history.memories.items()
         if memory.exists and memory.last is not None and ref.kind in BY_NAME
         if ref not in examined and _object(ref, memory) not in about
     ]
 
 
-def _object(ref: Ref, memory: Memory) -> tuple[str, RemoteId | None]:
+def _object(ref: model.Ref, memory: Memory) -> tuple[str, model.RemoteId | None]:
     kind, known = BY_NAME[ref.kind], memory.remote_id
     return ref.kind, None if known is None or kind.singleton else kind.normal_id(known)

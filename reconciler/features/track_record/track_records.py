@@ -17,11 +17,11 @@ from collections.abc import (
 )
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from reconciler.document import Json, value_at
 from reconciler.errors import ReconcilerError
-from reconciler.features.track_record.track_record import TrackRecord, TrackRecords
 from reconciler.journal.history import History, Memory
 from reconciler.kinds import BY_NAME
 from reconciler.model import Change, Plan, Ref, Remembered, Seen, SignalsUnread
@@ -48,6 +48,41 @@ from reconciler.records.record import Allowance, Record, Span, moment, stamp
 
 if TYPE_CHECKING:
     from reconciler.api.client import Api
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrackRecord:
+    """The record of one alert over the last `days` times 24 hours.
+
+    A figure is None if the service did not report it. `events` counts triggers, including the
+    `unclear` events: their type does not say whether they are triggers. `open_incidents` are open
+    now, whenever they began. `by_name` counts incidents, cases and events without an id that were
+    matched by the alert's name. `untied` counts events and cases that have only a version, which
+    may be an older, unknown version of this alert. `daily` are the triggers of each 24 hours, the
+    oldest first. `last_acknowledged` is a time in UTC, "" for none. `complete` says that nothing
+    was cut off, refused or left out; otherwise the figures are lower bounds.
+    """
+
+    days: int
+    events: int | None
+    incidents: int | None
+    open_incidents: int | None
+    cases: int | None
+    complete: bool
+    unclear: int = 0
+    by_name: int = 0
+    untied: int = 0
+    cases_by_priority: Mapping[str, int] = field(default_factory=dict)
+    last_acknowledged: str = ""
+    daily: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TrackRecords:
+    """The track record of each alert that a plan touches. It changes by itself."""
+
+    formats: ClassVar[str] = "reconciler.features.track_record.track_record_formats:FORMATS"
+    by_ref: Mapping[Ref, TrackRecord]
 
 
 MOST_REQUESTS = 20
@@ -123,10 +158,6 @@ class Asker:
     span: Span
     left: int = MOST_REQUESTS
 
-    async def cases(self) -> ListResult[Case]:
-        """Read the cases that began in the span."""
-        return await self._listed(MOST_CASES, self._cases)
-
     async def happened(
         self, cases: ListResult[Case], versions: Iterable[str], *, are_all: bool
     ) -> SpanEvents:
@@ -134,19 +165,15 @@ class Asker:
 
         Events are read by version where `are_all` says that all versions are known.
         """
-        api, span = self.api, self.span
+        api, span, listed = self.api, self.span, self.listed
         unresolved = IncidentFilter(statuses=UNRESOLVED, open_only=True)
         begun, noted = IncidentFilter(created=span), IncidentEventFilter(span=span)
         return SpanEvents(
             span=span,
-            open_incidents=await self._listed(
-                MOST_OPEN, lambda pages: list_incidents(api, unresolved, pages)
-            ),
-            incidents=await self._listed(
-                MOST_INCIDENTS, lambda pages: list_incidents(api, begun, pages)
-            ),
-            incident_events=await self._listed(
-                MOST_INCIDENT_EVENTS, lambda pages: list_incident_events(api, noted, pages)
+            open_incidents=await listed(MOST_OPEN, partial(list_incidents, api, unresolved)),
+            incidents=await listed(MOST_INCIDENTS, partial(list_incidents, api, begun)),
+            incident_events=await listed(
+                MOST_INCIDENT_EVENTS, partial(list_incident_events, api, noted)
             ),
             cases=cases,
             batches=tuple(
@@ -169,9 +196,9 @@ class Asker:
 
     async def _events(self, most: int, versions: Sequence[str]) -> ListResult[AlertEvent]:
         wanted = EventFilter(alert_version_ids=tuple(versions), span=self.span)
-        return await self._listed(most, lambda pages: list_alert_events(self.api, wanted, pages))
+        return await self.listed(most, partial(list_alert_events, self.api, wanted))
 
-    async def _cases(self, pages: Allowance) -> AsyncIterator[Case]:
+    async def cases(self, pages: Allowance) -> AsyncIterator[Case]:
         """Yield cases until those before the span begin.
 
         The API document says that the newest come first.
@@ -183,7 +210,7 @@ class Asker:
             if self.span.holds(case.create_time):
                 yield case
 
-    async def _listed(
+    async def listed(
         self, most: int, listing: Callable[[Allowance], AsyncIterator[_LISTED]]
     ) -> ListResult[_LISTED]:
         """Read at most so many pages; a refused listing is empty, and stops nothing."""
@@ -228,7 +255,7 @@ async def track_records(
     if not alerts:
         return {}, None
     asker = Asker(api, span)
-    cases = await asker.cases()
+    cases = await asker.listed(MOST_CASES, asker.cases)
     alerts = [_with_versions_of(alert, cases.records) for alert in alerts]
     versions = {version for alert in alerts for version in alert.versions}
     are_all = all(alert.all_versions for alert in alerts)
@@ -237,17 +264,10 @@ async def track_records(
         known.version.lower() for memory in history.memories.values() for known in memory.versions
     }
     records, unnamed = records_of(alerts, happened, days, versions | others)
-    return records, _remark(happened, unnamed)
-
-
-def _remark(happened: SpanEvents, untold: int) -> SignalsUnread | None:
-    """Return a remark about the plan, in one line, where the service did not return everything."""
     unread = [*happened.unread]
-    if untold:
-        unread.append(("alert events", f"{untold} of them name no alert"))
-    if not unread:
-        return None
-    return SignalsUnread(*map(tuple, zip(*unread, strict=True)))
+    if unnamed:
+        unread.append(("alert events", f"{unnamed} of them name no alert"))
+    return records, SignalsUnread(*map(tuple, zip(*unread, strict=True))) if unread else None
 
 
 def touched_alerts(plan: Plan, history: History, span: Span) -> list[KnownAlert]:
@@ -262,28 +282,21 @@ def touched_alerts(plan: Plan, history: History, span: Span) -> list[KnownAlert]
 
 
 def _alert(change: Change, memory: Memory, span: Span) -> KnownAlert:
+    seen = change.observation
+    documents: list[Json] = [change.body]
+    documents += [seen.document] if isinstance(seen, Seen | Remembered) else []
+    names = (value_at(document, BY_NAME[change.ref.kind].title) for document in documents)
     known = [(version.version.lower(), moment(version.at)) for version in memory.versions]
     before = [version for version, at in known if at is not None and at <= span.since]
     within = [version for version, at in known if at is None or at > span.since]
     return KnownAlert(
         ref=change.ref,
         remote_id=str(change.remote_id).lower(),
-        names=frozenset(_names(change)),
+        names=frozenset(name for name in names if isinstance(name, str) and name),
         versions=frozenset((*before[-1:], *within)),
         all_versions=bool(before),
         known_since=min((at for _, at in known if at is not None), default=None),
     )
-
-
-def _names(change: Change) -> Iterator[str]:
-    """Yield the names of an alert: as it would be, and as it is."""
-    known = change.observation
-    documents: list[Json] = [change.body]
-    documents += [known.document] if isinstance(known, Seen | Remembered) else []
-    for document in documents:
-        name = value_at(document, BY_NAME[change.ref.kind].title)
-        if isinstance(name, str) and name:
-            yield name
 
 
 def _with_versions_of(alert: KnownAlert, cases: Iterable[Case]) -> KnownAlert:
@@ -309,36 +322,33 @@ def records_of(
     unnamed = _count_events(finder, counts, happened)
     _count_incidents(finder, counts, happened)
     _count_cases(finder, counts, happened)
-    untied = [*_untied(happened, versions)]
-    records = {
-        alert.ref: _record(
-            alert,
-            counts[alert.ref],
-            happened,
-            days,
-            untold=unnamed,
-            untied=sum(_may_be_of(alert, at) for at in untied),
-        )
-        for alert in alerts
-    }
+    untied = _untied(happened, versions)
+    records = {}
+    for alert in alerts:
+        record = _record(alert, counts[alert.ref], happened, days)
+        own = sum(_may_be_of(alert, at) for at in untied)
+        complete = record.complete and not (unnamed or own)
+        records[alert.ref] = replace(record, untied=own, complete=complete)
     return records, unnamed
 
 
-def _untied(happened: SpanEvents, versions: Container[str]) -> Iterator[datetime | None]:
-    """Yield the times of events and indicators that have only a version, of an unknown alert."""
-    versions_seen = [
+def _untied(happened: SpanEvents, versions: Container[str]) -> list[datetime | None]:
+    """Return the times of events and indicators that have only a version, of an unknown alert."""
+    seen = [
         (event.alert_id, event.alert_version_id, event.cx_event_timestamp)
         for event in happened.events
         if event.is_trigger is not False
     ]
-    versions_seen += [
+    seen += [
         (indicator.alert_id, indicator.alert_version_id, case.create_time)
         for case in happened.cases.records
         for indicator in case.alert_indicators
     ]
-    for alert_id, version, at in versions_seen:
-        if not alert_id and version and version.lower() not in versions:
-            yield moment(at)
+    return [
+        moment(at)
+        for alert_id, version, at in seen
+        if not alert_id and version and version.lower() not in versions
+    ]
 
 
 def _may_be_of(alert: KnownAlert, at: datetime | None) -> bool:
@@ -453,9 +463,7 @@ def _alerts_of(case: Case, finder: Finder) -> tuple[set[Ref], bool]:
     return {ref for ref in found if ref is not None}, False
 
 
-def _record(
-    alert: KnownAlert, count: _Count, happened: SpanEvents, days: int, *, untold: int, untied: int
-) -> TrackRecord:
+def _record(alert: KnownAlert, count: _Count, happened: SpanEvents, days: int) -> TrackRecord:
     events_told, events_whole = _events_of(alert, happened)
     incidents, opened, cases = happened.incidents, happened.open_incidents, happened.cases
     others = (incidents, opened, happened.incident_events, cases)
@@ -465,12 +473,9 @@ def _record(
         incidents=None if incidents.unread else count.incidents,
         open_incidents=None if opened.unread else count.open_incidents,
         cases=None if cases.unread else count.cases,
-        complete=events_whole
-        and not (untold or untied)
-        and all(other.is_complete for other in others),
+        complete=events_whole and all(other.is_complete for other in others),
         unclear=count.unclear,
         by_name=count.by_name,
-        untied=untied,
         cases_by_priority=dict(sorted(count.priorities.items())),
         last_acknowledged=stamp(count.acknowledged) if count.acknowledged else "",
         daily=tuple(count.days[day] for day in range(days)) if events_told else (),

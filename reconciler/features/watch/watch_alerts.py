@@ -21,12 +21,12 @@ from reconciler.errors import UsageError
 from reconciler.features.watch.alert_noise import NoiseWatch, alerts_of_run, watch
 from reconciler.features.watch.noise_formats import watched_markdown, watched_text, with_watch
 from reconciler.features.watch.watch_settings import Watching
-from reconciler.journal.before import LAST, chosen_run, is_compacted
 from reconciler.journal.entries import WatchedEntry
 from reconciler.journal.journal import Journal
 from reconciler.journal.line_fields import SeenVerdict
 from reconciler.journal.runs import RunSummary
 from reconciler.journal.store import LockTimeout
+from reconciler.journal.writes import LAST, chosen_run, is_compacted
 from reconciler.model import Plan
 from reconciler.operations.added_by_features import JobStep, StepReport
 from reconciler.operations.open_session import WAYS_BACK, Session, open_api

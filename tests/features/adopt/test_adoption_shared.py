@@ -123,7 +123,7 @@ def shared(
         @contextmanager
         def away() -> Iterator[None]:
             with monkeypatch.context() as patched:
-                patched.setattr(Bucket, "_put", _refuse)
+                patched.setattr(Bucket, "put", _refuse)
                 yield
 
     machines = []

@@ -12,7 +12,7 @@ from harness.jobs import Jobs, without_a_job
 from harness.repositories import committed, git
 from harness.workspaces import SLO, WORKSPACE
 
-from reconciler.features.against.base_drift_formats import TITLE
+from reconciler.features.against.base_drift import TITLE
 
 LIVE = ("apply", "--yes", "--new-journal", "-e", "production", "--override-guard", "by hand")
 

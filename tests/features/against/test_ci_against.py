@@ -14,7 +14,7 @@ from harness.routes import API_ROOT, OVERWRITE
 from harness.workspaces import WORKSPACE
 
 from reconciler.ci import job
-from reconciler.features.against.base_drift_formats import TITLE
+from reconciler.features.against.base_drift import TITLE
 
 
 def drifted(jobs: Jobs) -> None:

@@ -23,7 +23,7 @@ from markdown_it import MarkdownIt
 from reconciler.ci.comment import Origin, plan_comment
 from reconciler.ci.forge.pull_requests import Marker
 from reconciler.document import Json
-from reconciler.features.freeze import freeze_incidents
+from reconciler.features.freeze import freeze_guard
 from reconciler.model import ClockUnchecked, FreezeUnknown, GuardViolation, Manifest
 from reconciler.model.guard_levels import FROZEN, GUARDS
 from reconciler.planning.guards import Agreed, unmet
@@ -248,7 +248,7 @@ UNKNOWN: dict[str, list[Meddler]] = {
 @pytest.mark.parametrize("case", UNKNOWN)
 def test_unknown_incidents(site: Site, case: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """What keeps open incidents from being known freezes, or is said where that is allowed."""
-    monkeypatch.setattr(freeze_incidents, "MOST_PAGES", 3)
+    monkeypatch.setattr(freeze_guard, "MOST_PAGES", 3)
     asked: dict[str, Any] = {"incidents": {"severities": ["critical"]}}
 
     site.meddle("POST", INCIDENTS, *UNKNOWN[case])
@@ -280,7 +280,7 @@ EVENT_CASES: dict[str, list[Meddler]] = {
 @pytest.mark.parametrize("case", EVENT_CASES)
 def test_unknown_events(site: Site, case: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """What keeps the alert of an open incident from being known freezes what may be matched."""
-    monkeypatch.setattr(freeze_incidents, "MOST_EVENT_PAGES", 3)
+    monkeypatch.setattr(freeze_guard, "MOST_EVENT_PAGES", 3)
     site.meddle("POST", INCIDENTS, answer_with(200, page("", None, OPEN)))
     site.meddle("GET", EVENTS, *EVENT_CASES[case])
 

@@ -10,8 +10,7 @@ from statistics import median_low
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reconciler.features.history.change_stats import stats_of
-from reconciler.features.history.stats_formats import stats_json, stats_text
+from reconciler.features.history.change_stats import stats_json, stats_of, stats_text
 from reconciler.features.history.stats_page import stats_html
 from reconciler.journal.entries import (
     Entry,

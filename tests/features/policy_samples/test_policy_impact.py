@@ -10,14 +10,13 @@ from harness.sites import PLACE, Site, answer_with, dashboard, policy, policy_se
 
 from reconciler.api.client import Api
 from reconciler.emulator import Profile, create_app
-from reconciler.features.policy_samples.failing_samples import failing_samples
 from reconciler.features.policy_samples.policy_impact import (
     Met,
     PolicyImpact,
     PolicySample,
     Samples,
 )
-from reconciler.features.policy_samples.sample_impact import policy_impact
+from reconciler.features.policy_samples.sample_impact import failing_samples, policy_impact
 from reconciler.model import GuardViolation, Manifest, Plan
 from reconciler.planning.guards import Agreed, objections, unmet
 from reconciler.project import Guards

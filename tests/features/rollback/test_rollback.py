@@ -18,8 +18,8 @@ from harness.sites import ALERT_ID
 from harness.workspaces import edit, journal, workspace
 
 from reconciler.emulator import create_app
+from reconciler.journal.content import entry_document
 from reconciler.journal.entries import Backup, RunEntry, Started
-from reconciler.journal.lines import entry_document
 
 FIRST = {"TOKEN": "canary-one"}
 SECOND = {"TOKEN": "canary-two"}

@@ -14,10 +14,10 @@ from harness.jobs import Jobs
 from harness.served import Served
 from harness.workspaces import edit, journal
 
+from reconciler.journal.content import entry_document
 from reconciler.journal.entries import ImportedEntry, Started, WrittenEntry
 from reconciler.journal.history import History
 from reconciler.journal.line_fields import FieldTakenBack, TakenBack
-from reconciler.journal.lines import entry_document
 from reconciler.model import Ref
 
 pytestmark = pytest.mark.promise("S14")

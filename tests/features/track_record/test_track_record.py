@@ -17,13 +17,13 @@ from reconciler.api.client import Api
 from reconciler.document import Json
 from reconciler.emulator import create_app
 from reconciler.emulator.record_endpoints import AlertEvent, keep_alert_event
-from reconciler.features.track_record.track_record import TrackRecord
 from reconciler.features.track_record.track_record_formats import (
     describe_record,
     track_record_document,
 )
 from reconciler.features.track_record.track_records import (
     MOST_REQUESTS,
+    TrackRecord,
     touched_alerts,
     track_records,
 )
