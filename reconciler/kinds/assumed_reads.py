@@ -125,15 +125,10 @@ async def read_record(
         return ABSENT
     setting = f"`api.reads.{name}`"
     record = _object_at(answer, read.record, f"{setting}: the answer to GET {path}", "record")
-    id_form.check(remote_id, _reported_id(record))
+    id_form.check(remote_id, value_at(record, ("id",)))
     spec = _object_at(record, read.spec, f"{setting}: the record at {path}", "spec")
-    camel_case = camel_case_known_fields(record, model)
-    assert isinstance(camel_case, dict)  # noqa: S101 - an object stays an object
-    return ReadRecord(camel_case, _as_declared(spec, model, id_form, setting))
-
-
-def _reported_id(record: Json | Missing) -> Json | Missing:
-    return value_at(record, ("id",))
+    declared = _as_declared(spec, model, id_form, setting)
+    return ReadRecord(camel_case_known_fields(record, model), declared)
 
 
 def _object_at(document: Json | Missing, place: str | None, what: str, of: str) -> dict[str, Json]:
@@ -156,8 +151,8 @@ def _as_declared(
     document: Json = spec
     for made in PasteRepair(model, id_form, has_id=True).rounds(spec):
         document = repaired(document, made)
-    document = without_read_only(document, model)
     assert isinstance(document, dict)  # noqa: S101 - an object stays an object
+    document = without_read_only(document, model)
     if not isinstance(document.get("name"), str):
         raise UnreadableReply(f"{setting}: what it leads to has no `name`, so it is no spec")
     return document

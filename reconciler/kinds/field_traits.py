@@ -59,9 +59,6 @@ class Part(BaseModel):
     choosing: ClassVar[Choosing] = Choosing.FREE
     """The need for one field of each group."""
 
-    needed: ClassVar[tuple[str, ...]] = ()
-    """Fields that services are known to require, though no document says so."""
-
     complete: ClassVar[bool] = True
     """Whether all its fields are known, so that any other field is worth a warning."""
 
@@ -88,6 +85,18 @@ class ObservedPart(Part):
     """An object that was observed, and that is not in the API document (docs/assumptions.md)."""
 
     documented: ClassVar[bool] = False
+
+
+class PartlyKnown(Part):
+    """An object of the API document with more fields than it shows."""
+
+    complete: ClassVar[bool] = False
+
+
+class PartlyObserved(ObservedPart):
+    """An observed object with more fields than were seen."""
+
+    complete: ClassVar[bool] = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +156,11 @@ class ReadOnly:
 @dataclass(frozen=True, slots=True)
 class Observed:
     """An observed, undocumented field of a documented part: a near miss of it is a warning."""
+
+
+@dataclass(frozen=True, slots=True)
+class Needed:
+    """A field that services are known to require, though no document says so."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import islice
@@ -29,7 +29,7 @@ from reconciler.kinds.repairs import (
     Wrap,
     repaired,
 )
-from reconciler.kinds.shape import EACH, NOTHING, Facts, facts_at, facts_of
+from reconciler.kinds.shape import EACH, Facts, content_of, facts_at, members_of
 from reconciler.syntax.diagnostic import Advice, Finding, Severity
 
 BY_FIX = Advice("leave it to `reconciler validate --fix`")
@@ -162,14 +162,15 @@ def _records(
 
 def _members(document: Json, facts: Facts, path: Path) -> Iterator[tuple[Path, str]]:
     """Yield path and name of each stored object in a list of such."""
-    if isinstance(document, dict) and facts.part is not None:
-        for key, value in document.items():
-            yield from _members(value, facts_of(facts.part).get(key, NOTHING), (*path, key))
-    elif isinstance(document, list) and facts.keyed is not None and facts.keyed.distinct:
-        for index, item in enumerate(document):
-            name = value_at(item, facts.keyed.identity)
+    keyed = facts.keyed
+    for member in members_of(document, facts):
+        place = (*path, member.step)
+        if keyed is None or not keyed.distinct:
+            yield from _members(member.value, member.facts, place)
+        elif isinstance(member.step, int):
+            name = value_at(member.value, keyed.identity)
             shown = f" `{name}`" if isinstance(name, str) else ""
-            yield (*path, index), f"item {index + 1}{shown}"
+            yield place, f"item {member.step + 1}{shown}"
 
 
 def _reported(record: _Record, plain: Sequence[Finding]) -> Finding:
@@ -238,8 +239,7 @@ def kind_like(record: Json) -> Kind | None:
     The record, once repaired, has no error and nothing missing for that kind, and has a list or an
     object that only that kind has.
     """
-    found = [kind for kind in KINDS if _fits(record, kind)]
-    return found[0] if len(found) == 1 else None
+    return _only_kind(record, _fits)
 
 
 def kind_hinted(record: Json) -> Kind | None:
@@ -247,25 +247,25 @@ def kind_hinted(record: Json) -> Kind | None:
 
     The record has a name, and a list or an object that only that kind has.
     """
-    found = [kind for kind in KINDS if _looks_like(_repaired_as(record, kind), kind)]
+    return _only_kind(record, _is_named)
+
+
+def _only_kind(record: Json, is_like: Callable[[Json, Kind], bool]) -> Kind | None:
+    found: list[Kind] = []
+    for kind in KINDS:
+        fixed = record
+        for made in PasteRepair(kind.spec, kind.id_form, has_id=True).rounds(record):
+            fixed = repaired(fixed, made)
+        if _has_part_of_its_own(fixed, kind) and is_like(fixed, kind):
+            found.append(kind)
     return found[0] if len(found) == 1 else None
 
 
-def _looks_like(record: Json, kind: Kind) -> bool:
-    is_named = kind.singleton or isinstance(value_at(record, kind.title), str)
-    return is_named and _has_part_of_its_own(record, kind)
-
-
-def _repaired_as(record: Json, kind: Kind) -> Json:
-    for made in PasteRepair(kind.spec, kind.id_form, has_id=True).rounds(record):
-        record = repaired(record, made)
-    return record
+def _is_named(record: Json, kind: Kind) -> bool:
+    return kind.singleton or isinstance(value_at(record, kind.title), str)
 
 
 def _fits(record: Json, kind: Kind) -> bool:
-    record = _repaired_as(record, kind)
-    if not _has_part_of_its_own(record, kind):
-        return False
     findings = islice(lint(record, kind.spec), 1000)
     return not any(
         finding.severity is Severity.ERROR or finding.code == "M302" for finding in findings
@@ -282,15 +282,9 @@ def _has_part_of_its_own(record: Json, kind: Kind) -> bool:
 @cache
 def _parts_of_its_own(name: str) -> frozenset[str]:
     """Return the names of lists and objects that no other kind has."""
-    others = {field for kind in KINDS if kind.name != name for field in _content(kind)}
+    others = {field for kind in KINDS if kind.name != name for field in content_of(kind.spec)}
     return frozenset(
         field
-        for field, facts in _content(BY_NAME[name]).items()
+        for field, facts in content_of(BY_NAME[name].spec).items()
         if field not in others and (facts.part is not None or facts.items is not None)
     )
-
-
-def _content(kind: Kind) -> dict[str, Facts]:
-    fields = facts_of(kind.spec)
-    inner = fields[kind.spec.bare].part if kind.spec.bare else None
-    return dict(fields if inner is None else facts_of(inner))

@@ -29,7 +29,7 @@ def test_known_fields_are_renamed_in_their_places() -> None:
 
 def test_data_is_never_renamed() -> None:
     """Keys of maps, opaque content and unknown fields stay as they are."""
-    alert: Json = {"entity_labels": {"group_by_keys": "1"}, "my_own_field": 1}
+    alert: dict[str, Json] = {"entity_labels": {"group_by_keys": "1"}, "my_own_field": 1}
     assert camel_case_known_fields(alert, MODELS["AlertDefinition"].spec) == {
         "entityLabels": {"group_by_keys": "1"},
         "my_own_field": 1,

@@ -331,7 +331,7 @@ def _merged(
     may_hold = tuple(filter(None, (*memory.candidates, ours)))
     older = OlderSecrets(scene.older(manifest.ref, memory.remote_id), ours, scene.place.salt)
     hidden = older.hidden(veiled(edited, may_hold, kind.shape))
-    live = in_usual_order(edited, kind.spec)
+    live = in_usual_order(edited, kind.spec) if isinstance(edited, dict) else edited
     sides = MergeInputs(written=written, ours=ours, base=base, live=live, shown=hidden)
     found = merged(sides, kind.shape, replace(scene.rules, unseen=seen.unseen))
     new = _new_base(kind, sides, change, memory, made)

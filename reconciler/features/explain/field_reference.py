@@ -24,6 +24,7 @@ from reconciler.kinds.field_traits import (
     Int64,
     Keyed,
     KnownValues,
+    Needed,
     Observed,
     Part,
     ReadOnly,
@@ -176,7 +177,7 @@ def _of_envelope(
     example = envelope_field.example
     if form.required and path == ("metadata",) and known is not None:
         example = {"name": "checkout", "id": "ID"}
-    shown = kind if known is not None else KINDS[0].name
+    shown = kind if known is not None else next(iter(BY_NAME))
     needs_id = known is not None and form.required and path[-1] in {"id", "ids"}
     return Field(
         root=kind,
@@ -299,7 +300,7 @@ def _field(
         path=path,
         said=description,
         form=_form(of),
-        need=_need(model, key, info),
+        need=_need(info, of),
         bounds=tuple(_bounds(of)),
         limits=tuple(_limits(of)),
         values=known.values if known is not None else tuple(map(str, literal)),
@@ -318,10 +319,10 @@ def _field(
     )
 
 
-def _need(model: type[BaseModel], key: str, info: FieldInfo) -> Need:
+def _need(info: FieldInfo, of: _Type) -> Need:
     if info.is_required():
         return Need.REQUIRED
-    if issubclass(model, Part) and key in model.needed:
+    if any(isinstance(marker, Needed) for marker in of.markers):
         return Need.EXPECTED
     return Need.OPTIONAL
 

@@ -62,10 +62,8 @@ USUAL = Assumptions()
 def from_export(content: dict[str, Json]) -> dict[str, Json]:
     """Return the `spec` of an export: fields in camelCase, without those of the service."""
     bare = not isinstance(content.get("dashboard"), dict)
-    record: Json = {"dashboard": content} if bare else content
-    spec = without_read_only(camel_case_known_fields(record, DashboardSpec), DashboardSpec)
-    assert isinstance(spec, dict)  # noqa: S101 - an object stays an object
-    return spec
+    record: dict[str, Json] = {"dashboard": content} if bare else content
+    return without_read_only(camel_case_known_fields(record, DashboardSpec), DashboardSpec)
 
 
 def slug_of(manifest: Manifest, assumptions: Assumptions = USUAL) -> str:
@@ -156,7 +154,6 @@ def _seen(record: Json | Missing, asked: str = "") -> Seen:
     if isinstance(locked, bool):
         document["isLocked"] = locked
     own = without_read_only(document, DashboardSpec)
-    assert isinstance(own, dict)  # noqa: S101 - an object stays an object
     updated, who = text(record, "updatedAt"), text(record, "updaterName")
     origin = text(record, "updatedOriginType")
     edit = LastEdit(who=who, at=updated, how=_ORIGINS.get(origin, ""))

@@ -10,68 +10,57 @@ from typing import Annotated, Any, ClassVar, Final
 from pydantic import Field
 
 from reconciler.document import Json, Path
-from reconciler.kinds.field_traits import (
-    AtMost,
-    Flag,
-    Formed,
-    Keyed,
-    Part,
-    ReadOnly,
-    ReadOnlyReason,
-    Text,
-    Unordered,
-    known,
-)
+from reconciler.kinds import field_traits as of
 from reconciler.kinds.shape import EACH, places
 from reconciler.syntax.diagnostic import Advice, Finding, warning
 
-SEVERITY: Final = known(
+SEVERITY: Final = of.known(
     "SEVERITY_", "UNSPECIFIED", "DEBUG", "VERBOSE", "INFO", "WARNING", "ERROR", "CRITICAL"
 )
-LATIN_1: Final = Formed(re.compile(r"[\x00-\xff]*"), "Latin-1 characters only")
+LATIN_1: Final = of.Formed(re.compile(r"[\x00-\xff]*"), "Latin-1 characters only")
 
 
-class LogRules(Part):
+class LogRules(of.Part):
     """The log lines that a policy applies to."""
 
     severities: Annotated[
         list[Annotated[str, SEVERITY]] | None,
-        Unordered(),
-        AtMost(6),
+        of.Unordered(),
+        of.AtMost(6),
     ] = None
     """The severities of the lines. They are written; a service may or may not return them."""
 
 
-class PolicyRule(Part):
+class PolicyRule(of.Part):
     """The applications or subsystems that a policy applies to."""
 
-    name: Text = None
+    name: of.Text = None
     """One name, or several joined by commas."""
     rule_type_id: Annotated[
-        Text, known("RULE_TYPE_ID_", "UNSPECIFIED", "IS", "IS_NOT", "START_WITH", "INCLUDES")
+        of.Text, of.known("RULE_TYPE_ID_", "UNSPECIFIED", "IS", "IS_NOT", "START_WITH", "INCLUDES")
     ] = None
     """How a name is compared: equal, not equal, beginning with or containing the text."""
 
 
-class ArchiveRetention(Part):
+class ArchiveRetention(of.Part):
     """The time that the archive keeps the lines."""
 
-    id: Text = None
+    id: of.Text = None
     """The id of a retention of the archive, assigned by the service."""
 
 
 _PLACED = Advice("remove it: the place in the list counts")
 
 
-class Policy(Part):
+class Policy(of.Part):
     """One policy; its name is its identity, as its id changes with every overwrite."""
 
-    name: Annotated[str, Field(min_length=1), AtMost(255)]
+    name: Annotated[str, Field(min_length=1), of.AtMost(255)]
     """The name of the policy. It is its identity: the id changes with every overwrite."""
-    description: Annotated[Text, AtMost(255), LATIN_1] = None
+    description: Annotated[of.Text, of.AtMost(255), LATIN_1] = None
     """The purpose of the policy, for people. Services are known to require it."""
     priority: Annotated[
-        Text, known("PRIORITY_TYPE_", "UNSPECIFIED", "BLOCK", "LOW", "MEDIUM", "HIGH")
+        of.Text, of.known("PRIORITY_TYPE_", "UNSPECIFIED", "BLOCK", "LOW", "MEDIUM", "HIGH")
     ] = None
     """The priority of the lines; the API document shows only its zero value."""
     application_rule: PolicyRule | None = None
@@ -80,39 +69,42 @@ class Policy(Part):
     """The subsystems that the policy applies to."""
     archive_retention: ArchiveRetention | None = None
     """The time that the archive keeps the lines."""
-    disabled: Flag = None
+    disabled: of.Flag = None
     """Keeps the policy in the list without effect. The service stores the opposite, `enabled`."""
 
-    id: Annotated[Any, ReadOnly()] = None
+    id: Annotated[Any, of.ReadOnly()] = None
     """The id of the policy; the service assigns a new one with every overwrite."""
-    company_id: Annotated[Any, ReadOnly()] = None
+    company_id: Annotated[Any, of.ReadOnly()] = None
     """The company that the policy belongs to."""
-    order: Annotated[Any, ReadOnly(_PLACED, fate=ReadOnlyReason.AS_LISTED)] = None
+    order: Annotated[Any, of.ReadOnly(_PLACED, fate=of.ReadOnlyReason.AS_LISTED)] = None
     """The place of the policy in the list; here the order of the list is used."""
     placement: Annotated[
         Any,
-        ReadOnly(
+        of.ReadOnly(
             _PLACED,
             "is not taken by an overwrite",
-            ReadOnlyReason.AS_LISTED,
+            of.ReadOnlyReason.AS_LISTED,
         ),
     ] = None
     """The place for a single created policy; an overwrite uses the order of the list instead."""
     enabled: Annotated[
-        Any, ReadOnly("`disabled`, its opposite", fate=ReadOnlyReason.NEGATED, opposite="disabled")
+        Any,
+        of.ReadOnly(
+            "`disabled`, its opposite", fate=of.ReadOnlyReason.NEGATED, opposite="disabled"
+        ),
     ] = None
     """Whether the stored policy has an effect; a write has `disabled` instead."""
     deleted: Annotated[
-        Any, ReadOnly(Advice("leave the whole policy out"), fate=ReadOnlyReason.UNLESS_TRUE)
+        Any, of.ReadOnly(Advice("leave the whole policy out"), fate=of.ReadOnlyReason.UNLESS_TRUE)
     ] = None
     """Whether the policy is deleted; a policy that is left out of the list is deleted."""
-    created_at: Annotated[Any, ReadOnly()] = None
+    created_at: Annotated[Any, of.ReadOnly()] = None
     """When the policy was created."""
-    updated_at: Annotated[Any, ReadOnly()] = None
+    updated_at: Annotated[Any, of.ReadOnly()] = None
     """When the policy was last changed."""
 
 
-class PolicyItem(Part):
+class PolicyItem(of.Part):
     """One item of the overwrite."""
 
     bare: ClassVar[str] = "policy"
@@ -127,14 +119,16 @@ class PolicyItem(Part):
     """The policy itself."""
 
 
-class LogPolicySetSpec(Part):
+class LogPolicySetSpec(of.Part):
     """All log policies, in their order; an empty list destroys all."""
 
     other_names: ClassVar[Mapping[str, str]] = MappingProxyType(
         {"createResponses": "policies", "policyRequests": "policies"}
     )
 
-    policies: Annotated[list[PolicyItem], Keyed(("policy", "name"), distinct=True), AtMost(200)]
+    policies: Annotated[
+        list[PolicyItem], of.Keyed(("policy", "name"), distinct=True), of.AtMost(200)
+    ]
     """All log policies in their order: one write deletes the old list and creates this one."""
 
 

@@ -7,29 +7,14 @@ from decimal import Decimal
 from typing import Annotated, Any, ClassVar, Final
 
 from reconciler.document import Json
-from reconciler.kinds.field_traits import (
-    OWN_ID,
-    AtMost,
-    Number,
-    ObservedPart,
-    Part,
-    ReadOnly,
-    StringMap,
-    Text,
-    TextList,
-    Unit,
-    Unordered,
-    Wrapper,
-    closed,
-    known,
-)
+from reconciler.kinds import field_traits as of
 from reconciler.queries import Language, queries_named
 from reconciler.queries import Query as Stated
 from reconciler.syntax.diagnostic import Finding, warning
 
 SLIS: Final = ("requestBasedMetricSli", "windowBasedMetricSli")
-WINDOW: Final = known("WINDOW_SLO_WINDOW_", "UNSPECIFIED", "1_MINUTE", "5_MINUTES")
-OPERATOR: Final = known(
+WINDOW: Final = of.known("WINDOW_SLO_WINDOW_", "UNSPECIFIED", "1_MINUTE", "5_MINUTES")
+OPERATOR: Final = of.known(
     "COMPARISON_OPERATOR_",
     "UNSPECIFIED",
     "GREATER_THAN",
@@ -37,75 +22,69 @@ OPERATOR: Final = known(
     "LESS_THAN",
     "LESS_THAN_OR_EQUALS",
 )
-MISSING_DATA: Final = known("MISSING_DATA_STRATEGY_", "UNSPECIFIED", "UNCOUNTED", "GOOD", "BAD")
+MISSING_DATA: Final = of.known("MISSING_DATA_STRATEGY_", "UNSPECIFIED", "UNCOUNTED", "GOOD", "BAD")
 
 
-class MetricQuery(ObservedPart):
+class MetricQuery(of.ObservedPart):
     """A metric query."""
 
-    needed: ClassVar[tuple[str, ...]] = ("query",)
-
-    query: Text = None
+    query: Annotated[of.Text, of.Needed()] = None
     """The query, in the language of the metrics; it is sent as written."""
 
 
-class RequestBasedMetricSli(ObservedPart):
+class RequestBasedMetricSli(of.ObservedPart):
     """The share of good events in all events."""
 
-    needed: ClassVar[tuple[str, ...]] = ("goodEvents", "totalEvents")
-
-    good_events: MetricQuery | None = None
+    good_events: Annotated[MetricQuery | None, of.Needed()] = None
     """The query that counts the good events."""
-    total_events: MetricQuery | None = None
+    total_events: Annotated[MetricQuery | None, of.Needed()] = None
     """The query that counts all events, good and bad."""
 
 
-class WindowBasedMetricSli(ObservedPart):
+class WindowBasedMetricSli(of.ObservedPart):
     """The share of windows in which a metric is on the right side of a threshold."""
 
-    needed: ClassVar[tuple[str, ...]] = ("query", "window", "comparisonOperator", "threshold")
-
-    query: MetricQuery | None = None
+    query: Annotated[MetricQuery | None, of.Needed()] = None
     """The metric that is compared with the threshold in each window."""
-    window: Annotated[Text, WINDOW] = None
+    window: Annotated[of.Text, of.Needed(), WINDOW] = None
     """The length of one window."""
-    comparison_operator: Annotated[Text, OPERATOR] = None
+    comparison_operator: Annotated[of.Text, of.Needed(), OPERATOR] = None
     """How the metric is compared with the threshold; a window that meets it is good."""
-    threshold: Number = None
+    threshold: Annotated[of.Number, of.Needed()] = None
     """The number that the metric is compared with."""
-    missing_data_strategy: Annotated[Text, MISSING_DATA] = None
+    missing_data_strategy: Annotated[of.Text, MISSING_DATA] = None
     """How a window without data counts: not at all, as good or as bad."""
 
 
-class Grouping(Part):
+class Grouping(of.Part):
     """The labels; the objective applies separately to each of their values."""
 
-    labels: Annotated[TextList, Unordered()] = None
+    labels: Annotated[of.TextList, of.Unordered()] = None
     """The names of the labels; a service may return more than were written."""
 
 
-class SloSpec(Part):
+class SloSpec(of.Part):
     """A service-level objective."""
 
     alternatives: ClassVar[tuple[frozenset[str], ...]] = (frozenset(SLIS),)
-    wrappers: ClassVar[tuple[Wrapper, ...]] = (Wrapper(("slo",), ("effectedSloAlertIds",)),)
+    wrappers: ClassVar[tuple[of.Wrapper, ...]] = (of.Wrapper(("slo",), ("effectedSloAlertIds",)),)
 
     name: str
     """The name of the SLO for people.
 
     It need not be unique, as the service does not search by it.
     """
-    target_threshold_percentage: Annotated[float, AtMost(100, 0), Unit.PERCENT]
+    target_threshold_percentage: Annotated[float, of.AtMost(100, 0), of.Unit.PERCENT]
     """The objective, in per cent: 99.9 and not 0.999."""
-    description: Text = None
+    description: of.Text = None
     """What the SLO is about, for people."""
     grouping: Grouping | None = None
     """Applies the objective separately to each combination of values of some labels."""
-    labels: StringMap = None
+    labels: of.StringMap = None
     """Labels of the SLO itself, text by name."""
     slo_time_frame: Annotated[
-        Text,
-        closed("SLO_TIME_FRAME_", "UNSPECIFIED", "7_DAYS", "14_DAYS", "21_DAYS", "28_DAYS"),
+        of.Text,
+        of.closed("SLO_TIME_FRAME_", "UNSPECIFIED", "7_DAYS", "14_DAYS", "21_DAYS", "28_DAYS"),
     ] = None
     """The period of the objective; the API document allows no other value."""
     request_based_metric_sli: RequestBasedMetricSli | None = None
@@ -114,17 +93,17 @@ class SloSpec(Part):
     """Measures the share of good windows. The API document names it for replaces and validation.
     """
 
-    id: Annotated[Any, OWN_ID] = None
+    id: Annotated[Any, of.OWN_ID] = None
     """The id of the SLO, assigned by the service."""
-    creator: Annotated[Any, ReadOnly()] = None
+    creator: Annotated[Any, of.ReadOnly()] = None
     """The creator of the SLO."""
-    create_time: Annotated[Any, ReadOnly()] = None
+    create_time: Annotated[Any, of.ReadOnly()] = None
     """When the SLO was created."""
-    update_time: Annotated[Any, ReadOnly()] = None
+    update_time: Annotated[Any, of.ReadOnly()] = None
     """When the SLO was last changed."""
-    revision: Annotated[Any, ReadOnly()] = None
+    revision: Annotated[Any, of.ReadOnly()] = None
     """The number and time of the version."""
-    type: Annotated[Any, ReadOnly()] = None
+    type: Annotated[Any, of.ReadOnly()] = None
     """The type of the SLO; the API document has only the name of the field."""
 
 

@@ -89,7 +89,6 @@ def _seen(remote_id: RemoteId, reply: Json | Missing) -> Seen:
     if missing := [name for name in REQUIRED if stored.get(name) is None]:
         raise UnreadableReply(f"the answer holds an SLO without `{missing[0]}`")
     own = without_read_only(stored, SloSpec)
-    assert isinstance(own, dict)  # noqa: S101 - an object stays an object
     updated, revision = text(stored, "updateTime"), _revision(stored)
     return Seen(
         remote_id,
