@@ -8,7 +8,7 @@ from reconciler.kinds.shape import camel_case_known_fields, without_read_only
 
 def test_known_fields_are_renamed_in_their_places() -> None:
     """An exported field in snake case gets the spelling of the API, at any depth."""
-    export: Json = {
+    export: dict[str, Json] = {
         "is_locked": True,
         "dashboard": {
             "relative_time_frame": "900s",
