@@ -149,7 +149,7 @@ def members_not_stored(
     A member without a declared id is there, whatever id the service gave it. `memory` is what the
     journal will know of the write.
     """
-    declared = kind.complete(manifest, now, memory)
+    declared = kind.remote.complete(manifest, now, memory)
     found = stored_otherwise(kind, declared, now.document)
     return tuple(path for difference in found for path in members_missing(difference, kind.shape))
 
@@ -202,7 +202,7 @@ async def objected(kind: Kind, api: Api, sendings: Sequence[Sending]) -> list[Re
 
     Raises errors that concern the whole service.
     """
-    answers = await asyncio.gather(*(kind.preflight(api, sending) for sending in sendings))
+    answers = await asyncio.gather(*(kind.remote.preflight(api, sending) for sending in sendings))
     return [
         Refused(sending.ref, "; ".join(foreseen.objections))
         for sending, foreseen in zip(sendings, answers, strict=True)

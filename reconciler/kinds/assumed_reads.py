@@ -17,12 +17,13 @@ from reconciler.kinds.id_forms import IdForm
 from reconciler.kinds.kind import Kind
 from reconciler.kinds.repairs import PasteRepair, repaired
 from reconciler.kinds.shape import camel_case_known_fields, without_read_only
-from reconciler.model import RemoteId
+from reconciler.model import Manifest, Remembered, RemoteId, Unknown
 from reconciler.model.assumptions import Listing, steps_of
 from reconciler.runtime.addresses import is_part
 
 if TYPE_CHECKING:
     from reconciler.api.client import Api
+    from reconciler.journal.history import Memory
 
 
 _SHOWN = 80
@@ -91,6 +92,24 @@ def given_id(document: Json | Missing, name: str) -> str:
     if value and not is_part(value):
         raise UnreadableReply(f"the answer's `{name}` cannot be an id: {value[:_SHOWN]!r}")
     return value
+
+
+def created_id(manifest: Manifest, memory: Memory) -> RemoteId | None:
+    """Return the declared id, or the id that the create returned.
+
+    While a create is in doubt, an id from before it says nothing about its outcome.
+    """
+    if manifest.remote_id is None and memory.unsettled_create is None:
+        return memory.remote_id
+    return manifest.remote_id
+
+
+def remembered(remote_id: RemoteId | None, memory: Memory, what: str) -> Remembered | Unknown:
+    """Return the last acknowledged write of what the API cannot read, if it had this id."""
+    last = memory.acknowledged
+    if last is not None and remote_id is not None and last.remote_id == remote_id:
+        return Remembered(remote_id, last.declared)
+    return Unknown(remote_id, f"the API has no read of {what}")
 
 
 def without(document: dict[str, Json], names: frozenset[str]) -> dict[str, Json]:

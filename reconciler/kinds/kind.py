@@ -6,7 +6,8 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Final, TypeAlias
+from importlib import import_module
+from typing import TYPE_CHECKING, Final, Never, TypeAlias
 
 from reconciler.errors import ReconcilerError, ServiceRefused, UnreadableReply
 from reconciler.kinds.shape import exact_shape_of, shape_of
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from reconciler.journal.history import Memory
     from reconciler.kinds.field_traits import Part
     from reconciler.kinds.id_forms import IdForm
-    from reconciler.model import Change, Manifest
     from reconciler.model.assumptions import Assumptions
     from reconciler.queries import Query
     from reconciler.syntax.diagnostic import Finding
@@ -42,11 +42,6 @@ class Foreseen:
     alerts: tuple[str, ...] = ()
 
 
-async def nothing_foreseen(*_: object) -> Foreseen:
-    """Return an empty answer, for a service that cannot be asked."""
-    return Foreseen()
-
-
 @dataclass(frozen=True, slots=True)
 class Watched:
     """A resource that another watches: one of a kind, by reference or by its id."""
@@ -54,15 +49,6 @@ class Watched:
     kind: str
     ref: Ref | None = None
     remote_id: str = ""
-
-
-def watches_nothing(_: Manifest) -> Iterator[Watched]:
-    """Yield nothing, for a kind that watches no resource."""
-    return iter(())
-
-
-def _takes_no_logs(_: Change, __: str, ___: str) -> bool:
-    return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,10 +61,7 @@ class Bearing:
     """
 
     label_maps: tuple[tuple[str, ...], ...] = ()
-    takes_logs_of: Callable[[Change, str, str], bool] = _takes_no_logs
-
-
-UNKNOWN_BEARING = Bearing()
+    takes_logs_of: Callable[[Change, str, str], bool] = lambda _, __, ___: False
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +136,16 @@ class Objective:
 
 
 Picture: TypeAlias = Grid | Ranking | Objective
+
+
+def gives_out_ids(manifest: Manifest, what: str, short: str) -> str:
+    """Return why a resource with a declared id is not created where the service gives out ids."""
+    if manifest.remote_id is None:
+        return ""
+    return (
+        f"the service has no {what} {manifest.remote_id} and gives out ids itself: "
+        f"correct metadata.id, or remove it to create the {short}"
+    )
 
 
 def to_begin_anew(manifest: Manifest) -> tuple[str, ...]:
@@ -247,6 +240,27 @@ def refusal(sending: Sending, refused: ServiceRefused) -> Refused | Unconfirmed:
     return Refused(sending.ref, str(refused), remedies=remedies)
 
 
+async def _nothing_foreseen(_: Api, __: Sending) -> Foreseen:
+    return Foreseen()
+
+
+@dataclass(frozen=True, slots=True)
+class Remote:
+    """The functions of a kind that only a run with the service uses: `REMOTE` of its `remote`.
+
+    `preflight` asks the service about a write: its objections, and what depends on the resource.
+    `complete` adds to the declaration what the service needs and no manifest has (a slug, nested
+    ids).
+    """
+
+    observe: Observe
+    write: WriteFunction
+    preflight: Callable[[Api, Sending], Awaitable[Foreseen]] = _nothing_foreseen
+    complete: Callable[[Manifest, Observation, Memory], dict[str, Json]] = lambda manifest, _, __: (
+        manifest.spec
+    )
+
+
 class ConsentRule(Enum):
     """The need for consent to a risky change, beyond the limits that count it."""
 
@@ -271,32 +285,8 @@ class RiskyChange:
     incidents: frozenset[str] = frozenset()
 
 
-def _weakens_nothing(_: Change) -> Iterator[RiskyChange]:
+def _nothing(_: object) -> Iterator[Never]:
     return iter(())
-
-
-def _nothing_to_find(_: dict[str, Json]) -> Iterator[Finding]:
-    return iter(())
-
-
-def _no_queries(_: dict[str, Json]) -> Iterator[Query]:
-    return iter(())
-
-
-def _no_identities(_: Manifest) -> Mapping[str, str]:
-    return {}
-
-
-def _own_id(manifest: Manifest) -> RemoteId | None:
-    return manifest.remote_id
-
-
-def _as_declared(manifest: Manifest, _: Observation, __: Memory) -> dict[str, Json]:
-    return manifest.spec
-
-
-def _creatable(_: Manifest) -> str:
-    return ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -305,48 +295,41 @@ class Kind:
 
     `noun` is its name on the command line. `readable`: whether the API document has a read of it.
     `findable`: whether a create with a lost answer can be looked up. `check` yields findings on
-    `spec`, `identities` returns what no two manifests may share, `complete` adds to the declaration
-    what the service needs and no manifest has (a slug, nested ids), `cannot_create` says why an
-    absent resource cannot be created. `preflight` asks the service about a write: its objections,
-    and what depends on the resource. `destroyable` is the keyed list with members that a write
-    deletes permanently. `weakens` yields risky changes, `bearing` is how incidents are matched to
-    it.
+    `spec`, `identities` returns what no two manifests may share, `cannot_create` says why an absent
+    resource cannot be created. `destroyable` is the keyed list with members that a write deletes
+    permanently. `weakens` yields risky changes, `bearing` is how incidents are matched to it.
     """
 
     name: str
     spec: type[Part]
     id_form: IdForm
-    observe: Observe
-    write: WriteFunction
     limits: str
     noun: str
     readable: bool = True
     findable: bool = False
     singleton: bool = False
     batch_size: int = 1
-    check: Callable[[dict[str, Json]], Iterator[Finding]] = _nothing_to_find
-    queries: Callable[[dict[str, Json]], Iterator[Query]] = _no_queries
+    check: Callable[[dict[str, Json]], Iterator[Finding]] = _nothing
+    queries: Callable[[dict[str, Json]], Iterator[Query]] = _nothing
     """Yields the queries in `spec` in a known language; others are ignored."""
 
-    identities: Callable[[Manifest], Mapping[str, str]] = _no_identities
-    declared_id: Callable[[Manifest], RemoteId | None] = _own_id
+    identities: Callable[[Manifest], Mapping[str, str]] = lambda _: {}
+    declared_id: Callable[[Manifest], RemoteId | None] = lambda manifest: manifest.remote_id
     title: tuple[str, ...] = ("name",)
     """The path of its name for people in `spec`."""
 
-    complete: Callable[[Manifest, Observation, Memory], dict[str, Json]] = _as_declared
-    cannot_create: Callable[[Manifest], str] = _creatable
-    preflight: Callable[[Api, Sending], Awaitable[Foreseen]] = nothing_foreseen
-    weakens: Callable[[Change], Iterator[RiskyChange]] = _weakens_nothing
+    cannot_create: Callable[[Manifest], str] = lambda _: ""
+    weakens: Callable[[Change], Iterator[RiskyChange]] = _nothing
     fires: bool = False
     """Whether it triggers events, incidents and cases: its track record."""
 
-    watches: Callable[[Manifest], Iterator[Watched]] = watches_nothing
+    watches: Callable[[Manifest], Iterator[Watched]] = _nothing
     """Yields the resources that it watches, so that their changes are shown for it."""
 
     consents: tuple[str, ...] = ()
     """The codes of `weakens` that need consent, so that a project file can give it."""
 
-    bearing: Bearing = UNKNOWN_BEARING
+    bearing: Bearing = Bearing()
     from_export: Callable[[dict[str, Json]], dict[str, Json]] | None = None
     """Turns the content of a `spec.file` into `spec`, if the kind has exports."""
 
@@ -373,6 +356,13 @@ class Kind:
     """Whether it decides about logs, so that samples of logs show what a change does."""
     unsaid: frozenset[str] = frozenset()
     """Steps of a path that only wrap others and mean nothing to a reader."""
+
+    @property
+    def remote(self) -> Remote:
+        """The functions that use the service, loaded at the first use: `validate` needs none."""
+        found = import_module(f"{self.spec.__module__.rpartition('.')[0]}.remote").REMOTE
+        assert isinstance(found, Remote)  # noqa: S101 - each kind has one
+        return found
 
     def normal_id(self, remote_id: RemoteId) -> RemoteId:
         """Return an id in its normal spelling."""
@@ -401,6 +391,6 @@ async def observe(
     Raises errors about the service as a whole: it is unreachable, or the key is refused.
     """
     try:
-        return await kind.observe(api, manifest, memory)
+        return await kind.remote.observe(api, manifest, memory)
     except (UnreadableReply, ServiceRefused) as error:
         return error

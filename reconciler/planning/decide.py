@@ -103,7 +103,7 @@ def decide(manifest: Manifest, knowledge: Knowledge) -> Change:
         spec = resolve(manifest.spec, knowledge.ids)
         assert isinstance(spec, dict)  # noqa: S101 - filling references keeps the form
         manifest = replace(manifest, spec=spec)
-    declared = kind.complete(manifest, knowledge.observation, knowledge.memory)
+    declared = kind.remote.complete(manifest, knowledge.observation, knowledge.memory)
     change = with_protection(
         _change(kind, manifest, declared, knowledge), knowledge.memory.protected
     )

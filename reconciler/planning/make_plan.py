@@ -227,7 +227,7 @@ async def _with_objections(api: Api, change: Change, step: Progress) -> Change:
         return change
     body = reveal(change.body)
     assert isinstance(body, dict)  # noqa: S101 - filling keeps the form
-    foreseen = await BY_NAME[change.ref.kind].preflight(api, Sending(change, body))
+    foreseen = await BY_NAME[change.ref.kind].remote.preflight(api, Sending(change, body))
     step.done += 1
     change = replace(change, alerts=foreseen.alerts) if foreseen.alerts else change
     objections = foreseen.objections

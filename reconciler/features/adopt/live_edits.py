@@ -320,7 +320,7 @@ def _merged(
         # A field without a declared name keeps its applied value, not what is live at its place
         # now.
         before = replace(seen, document=memory.last.declared)
-        ours = kind.complete(change.manifest or manifest, before, memory)
+        ours = kind.remote.complete(change.manifest or manifest, before, memory)
     settled = base is not ABSENT and same(base, ours, kind.exact_shape)
     if settled and covers(seen.document, ours, kind.shape):
         # Most resources are unchanged, and comparing all their fields would be slow.

@@ -142,7 +142,7 @@ class Proving:
     ) -> Proved:
         answer: WriteResult
         try:
-            answer = next(iter(await kind.write(self.api, [back], _ignored)))
+            answer = next(iter(await kind.remote.write(self.api, [back], _ignored)))
         except ReconcilerError as error:
             answer = error
         outcome = outcome_of(back, answer)

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from reconciler.document import Json
-from reconciler.kinds.alert_definition.model import AlertDefinitionSpec, check, queries
-from reconciler.kinds.alert_definition.remote import (
+from reconciler.kinds.alert_definition.model import (
     CONSENTS,
     NAME,
+    AlertDefinitionSpec,
     cannot_create,
-    observe,
+    check,
+    queries,
     watches,
     weakens,
-    write,
 )
 from reconciler.kinds.id_forms import REQUIRED_UUID
 from reconciler.kinds.kind import ANY_STEP, Bearing, Endpoint, Essential, Kind
@@ -68,8 +68,6 @@ ALERT_DEFINITION = Kind(
     noun="alert",
     spec=AlertDefinitionSpec,
     id_form=REQUIRED_UUID,
-    observe=observe,
-    write=write,
     check=check,
     queries=queries,
     readable=False,

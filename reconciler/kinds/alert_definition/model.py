@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Annotated, Any, ClassVar, Final, TypeAlias
 
-from reconciler.document import Json
+from reconciler.document import Json, Missing, value_at
 from reconciler.kinds import field_traits as of
 from reconciler.kinds.alert_definition.parts import (
     TYPE_OF,
@@ -25,11 +25,15 @@ from reconciler.kinds.alert_definition.parts import (
     TracingImmediate,
 )
 from reconciler.kinds.checks import key_finding, looks_like_key
+from reconciler.kinds.kind import ConsentRule, RiskyChange, Watched
 from reconciler.kinds.shape import EACH, facts_of, places
+from reconciler.model import Action, Change, Manifest, Remembered, RemoteId, Seen
 from reconciler.queries import Language, Query, queries_named
+from reconciler.redaction.templates import references_in
 from reconciler.syntax.diagnostic import Advice, Finding, warning
 from reconciler.syntax.expressions import OPEN
 
+NAME: Final = "AlertDefinition"
 MINUTES: Final = of.AtMost(10_080, 1)
 NotifyOn: TypeAlias = Annotated[
     of.Text, of.known("NOTIFY_ON_", "TRIGGERED_ONLY_UNSPECIFIED", "TRIGGERED_AND_RESOLVED")
@@ -337,3 +341,86 @@ LANGUAGES: Final = {"luceneQuery": Language.LUCENE, "promql": Language.PROMQL}
 def queries(spec: dict[str, Json]) -> Iterator[Query]:
     """Yield the PromQL of metrics and the Lucene of logs."""
     return queries_named(spec, LANGUAGES)
+
+
+SILENCED = "alert-silenced"
+DELETED = "alert-deleted"
+LOWERED = "alert-priority-lowered"
+CONSENTS = (SILENCED, DELETED)
+
+_PRIORITY = "ALERT_DEF_PRIORITY_P"
+_LOWEST = 5  # the meaning of an absent priority, by the name of its value
+
+
+def weakens(change: Change) -> Iterator[RiskyChange]:
+    """Yield the risky changes in a write of an alert.
+
+    For an alert that was never read, what the write takes away is unknown. Then only the sent
+    values count: they show whether the alert is silenced.
+    """
+    if change.action not in (Action.UPDATE, Action.ASSERT):
+        return
+    unseen = change.action is Action.ASSERT
+    names = _names(change)
+    for difference in change.differences:
+        match difference.path:
+            case ("enabled",) if difference.before is True or (
+                unseen and difference.after is False
+            ):
+                message = "it would be disabled"
+                yield RiskyChange(
+                    SILENCED, message, "disabled", ConsentRule.WITH_OPEN_INCIDENTS, names
+                )
+            case ("phantomMode",) if difference.after is True:
+                message = "it would be set to phantom"
+                yield RiskyChange(
+                    SILENCED, message, "set to phantom", ConsentRule.WITH_OPEN_INCIDENTS, names
+                )
+            case ("deleted",) if difference.after is True:
+                yield RiskyChange(DELETED, "it would be deleted", "deleted", ConsentRule.ALWAYS)
+            case ("priority",) if _rank(difference.after) > _rank(difference.before) > 0:
+                before, after = _rank(difference.before), _rank(difference.after)
+                message = f"its priority would go down from P{before} to P{after}"
+                yield RiskyChange(LOWERED, message, "lowered in priority")
+
+
+_SLO_ID = ("sloThreshold", "sloDefinition", "sloId")
+
+
+def watches(manifest: Manifest) -> Iterator[Watched]:
+    """Yield the SLO of an alert's threshold, by reference or by its id."""
+    declared = value_at(manifest.spec, _SLO_ID)
+    references = references_in(declared) if isinstance(declared, str) else ()
+    for ref in references:
+        yield Watched(ref.kind, ref)
+    if isinstance(declared, str) and not references:
+        yield Watched("SLO", remote_id=declared)
+
+
+def _rank(priority: Json | Missing) -> int:
+    """Return 1 for P1 to 5 for P5, and 0 for an unknown value."""
+    if not isinstance(priority, str):
+        return _LOWEST
+    digit = priority.removeprefix(_PRIORITY)[:1]
+    known = priority.startswith(_PRIORITY) and digit in tuple("12345")
+    return int(digit) if known else 0
+
+
+def _names(change: Change) -> frozenset[str]:
+    known = change.observation
+    before = known.document if isinstance(known, Seen | Remembered) else {}
+    names = (document.get("name") for document in (before, change.body))
+    return frozenset(name for name in names if isinstance(name, str) and name)
+
+
+def no_alert(remote_id: RemoteId | None) -> str:
+    """Return that the service has no such alert."""
+    return f"the service has no alert {remote_id}"
+
+
+ONLY_REPLACES: Final = "bulk replace cannot create it: check metadata.id"
+
+
+def cannot_create(manifest: Manifest) -> str:
+    """Return why an absent alert is not created."""
+    return f"{no_alert(manifest.remote_id)}; {ONLY_REPLACES}"

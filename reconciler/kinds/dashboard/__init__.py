@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from reconciler.document import Json
-from reconciler.kinds.dashboard.model import DashboardSpec, WidgetDefinition, check, queries
-from reconciler.kinds.dashboard.remote import (
+from reconciler.kinds.dashboard.model import (
     LOCKED,
-    complete,
+    DashboardSpec,
+    WidgetDefinition,
+    check,
     declared_id,
     from_export,
     identities,
-    observe,
+    queries,
     weakens,
-    write,
 )
 from reconciler.kinds.id_forms import DASHBOARD_ID
 from reconciler.kinds.kind import ANY_STEP, Endpoint, Essential, Grid, Kind
@@ -77,14 +77,11 @@ DASHBOARD = Kind(
     noun="dashboard",
     spec=DashboardSpec,
     id_form=DASHBOARD_ID,
-    observe=observe,
-    write=write,
     check=check,
     queries=queries,
     identities=identities,
     declared_id=declared_id,
     title=("dashboard", "name"),
-    complete=complete,
     from_export=from_export,
     inner_id=("dashboard", "id"),
     findable=True,

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, ClassVar, Final
 
 from pydantic import Field
 
-from reconciler.document import Json, Path
+from reconciler.document import Json, Path, value_at
 from reconciler.kinds import field_traits as of
 from reconciler.kinds.dashboard.parts import Annotation, Filter, Variable, VariableV2, WidgetAction
-from reconciler.kinds.shape import EACH, places
+from reconciler.kinds.kind import ConsentRule, RiskyChange
+from reconciler.kinds.shape import EACH, camel_case_known_fields, places, without_read_only
+from reconciler.model import Action, Change, Manifest, RemoteId, Seen
+from reconciler.model.assumptions import Assumptions
 from reconciler.queries import Language, Query, queries_named
 from reconciler.syntax.diagnostic import Advice, Finding, warning
 
@@ -333,3 +336,58 @@ LANGUAGES: Final = {"luceneQuery": Language.LUCENE, "promqlQuery": Language.PROM
 def queries(spec: dict[str, Json]) -> Iterator[Query]:
     """Yield the queries of widgets, variables and annotations in fields named by a language."""
     return queries_named(spec, LANGUAGES)
+
+
+USUAL = Assumptions()
+
+
+def from_export(content: dict[str, Json]) -> dict[str, Json]:
+    """Return the `spec` of an export: fields in camelCase, without those of the service."""
+    bare = not isinstance(content.get("dashboard"), dict)
+    record: dict[str, Json] = {"dashboard": content} if bare else content
+    return without_read_only(camel_case_known_fields(record, DashboardSpec), DashboardSpec)
+
+
+def slug_of(manifest: Manifest, assumptions: Assumptions = USUAL) -> str:
+    """Return the slug that a dashboard is created with and found by (docs/manifests.md).
+
+    It is the declared slug; else, if no id is declared, the slug of the name; else "", as the
+    declared id alone identifies the dashboard. If the service makes slugs, a new dashboard gets the
+    slug of its name whatever its id.
+    """
+    declared = value_at(manifest.spec, ("dashboard", "slugName"))
+    if isinstance(declared, str) and declared:
+        return declared
+    if declared_id(manifest) is not None and assumptions.dashboards.slugs == "kept":
+        return ""
+    return manifest.ref.name.replace(".", "-").rstrip("-_")
+
+
+def own_id(spec: dict[str, Json]) -> str:
+    """Return the id inside the dashboard itself, as in exports; "" if there is none."""
+    value = value_at(spec, ("dashboard", "id"))
+    return value if isinstance(value, str) else ""
+
+
+LOCKED = "dashboard-locked"
+
+
+def weakens(change: Change) -> Iterator[RiskyChange]:
+    """Yield any change of a dashboard that is locked live; the API itself allows such writes."""
+    live = change.observation
+    locked = isinstance(live, Seen) and live.document.get("isLocked") is True
+    if change.action is Action.UPDATE and locked:
+        fields = len(change.differences)
+        message = f"it is locked live, and {fields} of its fields would change"
+        yield RiskyChange(LOCKED, message, consent=ConsentRule.ALWAYS)
+
+
+def declared_id(manifest: Manifest) -> RemoteId | None:
+    """Return the id that a manifest declares: its own, else the id inside an export."""
+    return manifest.remote_id or own_id(manifest.spec) or None
+
+
+def identities(manifest: Manifest) -> Mapping[str, str]:
+    """Return the values that no two dashboards may share, by their names for people."""
+    found = {"slug": slug_of(manifest), "id": own_id(manifest.spec)}
+    return {what: value for what, value in found.items() if value}

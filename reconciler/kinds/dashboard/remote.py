@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
@@ -19,85 +19,37 @@ from reconciler.errors import (
 )
 from reconciler.kinds.assumed_reads import given_id, member, text, without
 from reconciler.kinds.dashboard.items import with_nested_ids
-from reconciler.kinds.dashboard.model import DashboardSpec
+from reconciler.kinds.dashboard.model import DashboardSpec, declared_id, slug_of
 from reconciler.kinds.id_forms import DASHBOARD_ID
 from reconciler.kinds.kind import (
-    ConsentRule,
     OnIdentified,
-    RiskyChange,
+    Remote,
     Sending,
     WriteResult,
     refusal,
     side_by_side,
 )
-from reconciler.kinds.shape import camel_case_known_fields, shape_of, without_read_only
+from reconciler.kinds.shape import shape_of, without_read_only
 from reconciler.model import (
     Absent,
     Action,
-    Change,
     InDoubt,
     LastEdit,
     Manifest,
     Observation,
     Outcome,
     Refused,
-    RemoteId,
     Seen,
     ServerInfo,
     Unconfirmed,
     Unknown,
     Written,
 )
-from reconciler.model.assumptions import Assumptions
 from reconciler.runtime.addresses import is_part
 
 if TYPE_CHECKING:
     from reconciler.api.client import Api
     from reconciler.journal.history import Memory
-
-
-USUAL = Assumptions()
-
-
-def from_export(content: dict[str, Json]) -> dict[str, Json]:
-    """Return the `spec` of an export: fields in camelCase, without those of the service."""
-    bare = not isinstance(content.get("dashboard"), dict)
-    record: dict[str, Json] = {"dashboard": content} if bare else content
-    return without_read_only(camel_case_known_fields(record, DashboardSpec), DashboardSpec)
-
-
-def slug_of(manifest: Manifest, assumptions: Assumptions = USUAL) -> str:
-    """Return the slug that a dashboard is created with and found by (docs/manifests.md).
-
-    It is the declared slug; else, if no id is declared, the slug of the name; else "", as the
-    declared id alone identifies the dashboard. If the service makes slugs, a new dashboard gets the
-    slug of its name whatever its id.
-    """
-    declared = value_at(manifest.spec, ("dashboard", "slugName"))
-    if isinstance(declared, str) and declared:
-        return declared
-    if declared_id(manifest) is not None and assumptions.dashboards.slugs == "kept":
-        return ""
-    return manifest.ref.name.replace(".", "-").rstrip("-_")
-
-
-def own_id(spec: dict[str, Json]) -> str:
-    """Return the id inside the dashboard itself, as in exports; "" if there is none."""
-    value = value_at(spec, ("dashboard", "id"))
-    return value if isinstance(value, str) else ""
-
-
-LOCKED = "dashboard-locked"
-
-
-def weakens(change: Change) -> Iterator[RiskyChange]:
-    """Yield any change of a dashboard that is locked live; the API itself allows such writes."""
-    live = change.observation
-    locked = isinstance(live, Seen) and live.document.get("isLocked") is True
-    if change.action is Action.UPDATE and locked:
-        fields = len(change.differences)
-        message = f"it is locked live, and {fields} of its fields would change"
-        yield RiskyChange(LOCKED, message, consent=ConsentRule.ALWAYS)
 
 
 DASHBOARDS = "/v1/dashboards/dashboards"
@@ -184,17 +136,6 @@ def complete(manifest: Manifest, observation: Observation, memory: Memory) -> di
     return {**manifest.spec, "dashboard": filled}
 
 
-def declared_id(manifest: Manifest) -> RemoteId | None:
-    """Return the id that a manifest declares: its own, else the id inside an export."""
-    return manifest.remote_id or own_id(manifest.spec) or None
-
-
-def identities(manifest: Manifest) -> Mapping[str, str]:
-    """Return the values that no two dashboards may share, by their names for people."""
-    found = {"slug": slug_of(manifest), "id": own_id(manifest.spec)}
-    return {what: value for what, value in found.items() if value}
-
-
 async def write(api: Api, sendings: Sequence[Sending], _: OnIdentified) -> list[WriteResult]:
     """Create or replace dashboards concurrently.
 
@@ -265,3 +206,6 @@ async def _find_created(api: Api, sending: Sending, *, again: bool) -> Outcome:
     if again:
         return await _create(api, sending, again=False)
     raise OutcomeUnknown(f"{sending.ref}: the answer to the create was lost twice")
+
+
+REMOTE = Remote(observe, write, complete=complete)

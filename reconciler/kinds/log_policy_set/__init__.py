@@ -5,9 +5,8 @@ from __future__ import annotations
 from reconciler.document import Json
 from reconciler.kinds.id_forms import NO_ID
 from reconciler.kinds.kind import Bearing, Endpoint, Essential, Kind, Ranking
-from reconciler.kinds.log_policy_set.model import LogPolicySetSpec, check
+from reconciler.kinds.log_policy_set.model import SEVERITIES, LogPolicySetSpec, check
 from reconciler.kinds.log_policy_set.name_matcher import takes_logs_of
-from reconciler.kinds.log_policy_set.remote import SEVERITIES, observe, write
 
 
 def example() -> dict[str, Json]:
@@ -36,8 +35,6 @@ LOG_POLICY_SET = Kind(
     noun="policies",
     spec=LogPolicySetSpec,
     id_form=NO_ID,
-    observe=observe,
-    write=write,
     check=check,
     findable=True,
     singleton=True,

@@ -17,6 +17,7 @@ from reconciler.syntax.diagnostic import Advice, Finding, warning
 SEVERITY: Final = of.known(
     "SEVERITY_", "UNSPECIFIED", "DEBUG", "VERBOSE", "INFO", "WARNING", "ERROR", "CRITICAL"
 )
+SEVERITIES: Final = ("logRules", "severities")
 LATIN_1: Final = of.Formed(re.compile(r"[\x00-\xff]*"), "Latin-1 characters only")
 
 
@@ -135,11 +136,7 @@ class LogPolicySetSpec(of.Part):
 def check(spec: dict[str, Json]) -> Iterator[Finding]:
     """Yield missing fields that an overwrite needs though the API document does not say so."""
     for path, item in places(spec, "policies", EACH):
-        for needed in (
-            ("policy", "description"),
-            ("policy", "priority"),
-            ("logRules", "severities"),
-        ):
+        for needed in (("policy", "description"), ("policy", "priority"), SEVERITIES):
             found = [*places(item, *needed)]
             if all(value is None for _, value in found):
                 yield _needed_finding(path, needed, is_null=bool(found))

@@ -31,8 +31,8 @@ from reconciler.errors import (
     Unsettled,
 )
 from reconciler.kinds.assumed_reads import all_members, text
-from reconciler.kinds.kind import OnIdentified, Sending, refusal
-from reconciler.kinds.log_policy_set.model import LogPolicySetSpec, Policy, PolicyItem
+from reconciler.kinds.kind import OnIdentified, Remote, Sending, refusal
+from reconciler.kinds.log_policy_set.model import SEVERITIES, LogPolicySetSpec, Policy, PolicyItem
 from reconciler.kinds.shape import NOTHING, facts_of, only_writable, shape_of
 from reconciler.model import (
     LastEdit,
@@ -60,8 +60,6 @@ BULK_TEST = f"{POLICIES}/bulkTestLog"
 
 # Without it the answer includes span policies, which would look destroyed (docs/assumptions.md).
 LOGS_ONLY = "SOURCE_TYPE_LOGS"
-
-SEVERITIES = ("logRules", "severities")
 
 
 async def observe(api: Api, manifest: Manifest, memory: Memory) -> Observation:
@@ -279,6 +277,9 @@ async def _looked_up(api: Api, sending: Sending, lost: OutcomeUnknown) -> Seen:
         return seen(await _read(api), [sending.document], sent)
     except ReconcilerError as error:
         raise OutcomeUnknown(f"{lost}; and so was the look-up: {error}") from error
+
+
+REMOTE = Remote(observe, write)
 
 
 INPUT_FIELDS = (

@@ -10,8 +10,11 @@ from pydantic import Field
 
 from reconciler.document import Json
 from reconciler.kinds import field_traits as of
+from reconciler.kinds.kind import gives_out_ids
+from reconciler.model import Manifest
 from reconciler.queries import Language, Query
 
+NAME: Final = "SavedView"
 VIEW_TYPE: Final = of.known(
     "VIEW_TYPE_", "UNSPECIFIED", "LOGS", "TEMPLATES", "ARCHIVE_LOGS", "ARCHIVE_TEMPLATES"
 )
@@ -108,3 +111,8 @@ def queries(spec: dict[str, Json]) -> Iterator[Query]:
     # Of the two languages, only pipelines match this pattern.
     if isinstance(text, str) and is_lucene and not _PIPELINE.search(text):
         yield Query(("searchQuery", "query"), Language.LUCENE, text)
+
+
+def cannot_create(manifest: Manifest) -> str:
+    """Return why an absent view with a declared id is not created."""
+    return gives_out_ids(manifest, "saved view", "view")

@@ -5,14 +5,13 @@ from __future__ import annotations
 from reconciler.document import Json
 from reconciler.kinds.id_forms import UUID
 from reconciler.kinds.kind import Bearing, Endpoint, Essential, Kind, Objective
-from reconciler.kinds.slo.model import SloSpec, check, queries
-from reconciler.kinds.slo.remote import (
+from reconciler.kinds.slo.model import (
     TARGET_LOWERED,
+    SloSpec,
     cannot_create,
-    observe,
-    preflight,
+    check,
+    queries,
     weakens,
-    write,
 )
 
 ESSENTIALS = (
@@ -53,12 +52,9 @@ SLO = Kind(
     noun="slo",
     spec=SloSpec,
     id_form=UUID,
-    observe=observe,
-    write=write,
     check=check,
     queries=queries,
     cannot_create=cannot_create,
-    preflight=preflight,
     batch_size=16,
     weakens=weakens,
     bearing=Bearing((("labels",),)),

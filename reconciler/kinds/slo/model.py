@@ -8,6 +8,8 @@ from typing import Annotated, Any, ClassVar, Final
 
 from reconciler.document import Json
 from reconciler.kinds import field_traits as of
+from reconciler.kinds.kind import ConsentRule, RiskyChange, gives_out_ids
+from reconciler.model import Action, Change, Manifest
 from reconciler.queries import Language, queries_named
 from reconciler.queries import Query as Stated
 from reconciler.syntax.diagnostic import Finding, warning
@@ -123,3 +125,24 @@ def queries(spec: dict[str, Json]) -> Iterator[Stated]:
     """Yield the metric queries of the indicators."""
     for sli in SLIS:
         yield from queries_named(spec.get(sli), {"query": Language.PROMQL}, (sli,))
+
+
+TARGET_LOWERED = "slo-target-lowered"
+_TARGET = ("targetThresholdPercentage",)
+
+
+def weakens(change: Change) -> Iterator[RiskyChange]:
+    """Yield a lowered target; a target that the service rounded does not count."""
+    if change.action is not Action.UPDATE:
+        return
+    for difference in change.differences:
+        before, after = difference.before, difference.after
+        numbers = isinstance(before, int | float) and isinstance(after, int | float)
+        if difference.path == _TARGET and numbers and float(str(after)) < float(str(before)):
+            message = f"its target would go down from {before} % to {after} %"
+            yield RiskyChange(TARGET_LOWERED, message, "lowered in target", ConsentRule.ALWAYS)
+
+
+def cannot_create(manifest: Manifest) -> str:
+    """Return why an absent SLO with a declared id is not created."""
+    return gives_out_ids(manifest, "SLO", "SLO")

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from reconciler.api.retry import Request
 from reconciler.document import ABSENT, Json, Missing, value_at
 from reconciler.errors import OutcomeUnknown, ServiceRefused, UnreadableReply
-from reconciler.kinds.assumed_reads import any_members, member, text, texts
+from reconciler.kinds.assumed_reads import any_members, created_id, member, text, texts
 from reconciler.kinds.id_forms import UUID
 from reconciler.kinds.kind import (
-    ConsentRule,
     Foreseen,
     OnIdentified,
-    RiskyChange,
+    Remote,
     Sending,
     WriteResult,
     refusal,
@@ -26,7 +25,6 @@ from reconciler.kinds.slo.model import SloSpec
 from reconciler.model import (
     Absent,
     Action,
-    Change,
     InDoubt,
     LastEdit,
     Manifest,
@@ -45,22 +43,6 @@ if TYPE_CHECKING:
     from reconciler.api.client import Api
     from reconciler.journal.history import Memory
 
-TARGET_LOWERED = "slo-target-lowered"
-_TARGET = ("targetThresholdPercentage",)
-
-
-def weakens(change: Change) -> Iterator[RiskyChange]:
-    """Yield a lowered target; a target that the service rounded does not count."""
-    if change.action is not Action.UPDATE:
-        return
-    for difference in change.differences:
-        before, after = difference.before, difference.after
-        numbers = isinstance(before, int | float) and isinstance(after, int | float)
-        if difference.path == _TARGET and numbers and float(str(after)) < float(str(before)):
-            message = f"its target would go down from {before} % to {after} %"
-            yield RiskyChange(TARGET_LOWERED, message, "lowered in target", ConsentRule.ALWAYS)
-
-
 SLOS = "/v1/slo/slos"
 VALIDATE = "/v1/slo/slos/validate"
 
@@ -68,13 +50,8 @@ REQUIRED = ("name", "targetThresholdPercentage")
 
 
 async def observe(api: Api, manifest: Manifest, memory: Memory) -> Observation:
-    """Read the SLO by its declared id, or by the id that its create returned.
-
-    While a create is in doubt, an id from before it says nothing about its outcome.
-    """
-    remote_id = manifest.remote_id
-    if remote_id is None and memory.unsettled_create is None:
-        remote_id = memory.remote_id
+    """Read the SLO by its declared id, or by the id that its create returned."""
+    remote_id = created_id(manifest, memory)
     if remote_id is None:
         return Unknown(None, "an SLO cannot be found by its name")
     reply = await api.read(f"{SLOS}/{quote(str(remote_id), safe='')}")
@@ -111,16 +88,6 @@ def _revision(stored: Json | Missing) -> str:
     """Return the number that increases with every edit of an SLO, "" if it is not reported."""
     number = value_at(stored, ("revision", "revision"))
     return str(number) if isinstance(number, int) and not isinstance(number, bool) else ""
-
-
-def cannot_create(manifest: Manifest) -> str:
-    """Return why an absent SLO with a declared id is not created."""
-    if manifest.remote_id is None:
-        return ""
-    return (
-        f"the service has no SLO {manifest.remote_id} and gives out ids itself: "
-        "correct metadata.id, or remove it to create the SLO"
-    )
 
 
 def _undocumented(api: Api, sending: Sending) -> str:
@@ -223,3 +190,6 @@ async def _create(api: Api, sending: Sending) -> Outcome:
         problem = f"holds no id that can be one: {remote_id[:80]!r}" if remote_id else "holds no id"
         return InDoubt(sending.ref, f"the service's answer to the create {problem}")
     return Written(sending.ref, remote_id, revision=_revision(stored), told=_reported(stored))
+
+
+REMOTE = Remote(observe, write, preflight)
