@@ -184,14 +184,13 @@ def meant_number(text: str, *, is_whole: bool = False) -> str:
 MOST_ERRORS = 10_000
 _TEXT_BOUNDS = frozenset(("int64_text", "string_pattern_mismatch", "string_too_short"))
 _TEXT_BOOLEANS = {
-    "true": "true",
-    "yes": "true",
-    "on": "true",
-    "y": "true",
-    "false": "false",
-    "no": "false",
-    "off": "false",
-    "n": "false",
+    **dict.fromkeys(("true", "yes", "on", "y"), "true"),
+    **dict.fromkeys(("false", "no", "off", "n"), "false"),
+}
+_BOUNDS = {
+    "string_too_short": "must not be empty",
+    "greater_than_equal": "must be at least {ge}",
+    "less_than_equal": "must be at most {le}",
 }
 
 
@@ -249,7 +248,11 @@ def _finding(wrong: InvalidValue, bounds: Mapping[str, Any]) -> Finding:
     if kind in WANTED:
         message = f"{name_of(path)} must be {_wanted(wrong)}, not {_described(value)}"
         return Finding("M301", path, message, suggestion=meant_value(wrong))
-    return Finding("M309", path, f"{name_of(path)} {_bound(kind, bounds)}")
+    if kind == "string_pattern_mismatch":
+        form = traits.FORMS.get(bounds["pattern"], f"of the form {bounds['pattern']}")
+        return Finding("M309", path, f"{name_of(path)} must be {form}")
+    broken = _BOUNDS.get(kind, f"breaks a bound ({kind.replace('_', ' ')})")
+    return Finding("M309", path, f"{name_of(path)} {broken.format(**bounds)}")
 
 
 MOST_NAMED = 8
@@ -266,21 +269,6 @@ def wanted_of(part: type[traits.Part]) -> str:
     more = len(fields) - MOST_NAMED
     named = ", ".join(fields[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
     return f"a mapping of {named}" if fields else "a mapping, as `{}`"
-
-
-def _bound(kind: str, bounds: Mapping[str, Any]) -> str:
-    match kind:
-        case "string_pattern_mismatch":
-            pattern = bounds["pattern"]
-            return f"must be {traits.FORMS.get(pattern, f'of the form {pattern}')}"
-        case "string_too_short":
-            return "must not be empty"
-        case "greater_than_equal":
-            return f"must be at least {bounds['ge']}"
-        case "less_than_equal":
-            return f"must be at most {bounds['le']}"
-        case _:
-            return f"breaks a bound ({kind.replace('_', ' ')})"
 
 
 def _described(value: object) -> str:
@@ -325,8 +313,16 @@ def key_finding(path: Path) -> Finding:
 
 def key_findings(document: Json, path: Path) -> Iterator[Finding]:
     """Yield a warning for each text in a document that looks like a key."""
-    if _holds_key(document):
-        yield from _placed(document, path)
+    if isinstance(document, str):
+        if looks_like_key(document):
+            yield key_finding(path)
+    elif isinstance(document, dict | list):
+        for step, value in document.items() if isinstance(document, dict) else enumerate(document):
+            # Most texts are too short for a key, and a place costs time.
+            if isinstance(value, dict | list) or (
+                isinstance(value, str) and len(value) >= SHORTEST_KEY
+            ):
+                yield from key_findings(value, (*path, step))
 
 
 def looks_like_key(text: str) -> bool:
@@ -342,33 +338,6 @@ def looks_like_key(text: str) -> bool:
 def _mixed(text: str) -> bool:
     digits, capitals = sum(map(str.isdigit, text)), sum(map(str.isupper, text))
     return digits >= _DIGITS and _CAPITALS <= capitals < len(text) - digits
-
-
-def _holds_key(document: Json) -> bool:
-    """Return whether a document has such a text, without its place: places cost time."""
-    rest = [document]
-    while rest:
-        value = rest.pop()
-        if isinstance(value, str):
-            if len(value) >= SHORTEST_KEY and looks_like_key(value):
-                return True
-        elif isinstance(value, dict):
-            rest.extend(value.values())
-        elif isinstance(value, list):
-            rest.extend(value)
-    return False
-
-
-def _placed(document: Json, path: Path) -> Iterator[Finding]:
-    if isinstance(document, str):
-        if looks_like_key(document):
-            yield key_finding(path)
-    elif isinstance(document, dict):
-        for key, value in document.items():
-            yield from _placed(value, (*path, key))
-    elif isinstance(document, list):
-        for index, item in enumerate(document):
-            yield from _placed(item, (*path, index))
 
 
 def lint(document: Json, model: type[traits.Part], path: Path = ()) -> Iterator[Finding]:

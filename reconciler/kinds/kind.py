@@ -213,12 +213,15 @@ async def side_by_side(
 ) -> list[WriteResult]:
     """Write several resources concurrently, and wait for all of them.
 
-    An error that stops the run is returned and not raised, so that no answer of the others is lost.
+    A refusal is an outcome. An error that stops the run is returned and not raised, so that no
+    answer of the others is lost.
     """
 
     async def answer(sending: Sending) -> WriteResult:
         try:
             return await write_one(sending)
+        except ServiceRefused as refused:
+            return refusal(sending, refused)
         except ReconcilerError as error:
             return error
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -107,22 +108,19 @@ async def _replace(api: Api, sendings: Sequence[Sending]) -> list[Outcome]:
     return [_outcome(sending, accounts, records) for sending in sendings]
 
 
-_LISTS = ("replaced", "failed", "not found", "skipped")
-
-
 def _accounts(reply: Json | Missing) -> dict[str, list[str]]:
     """Return the lists that name each id, in lower case, once for each time."""
     failed = any_members(reply, "failedToReplaceAlertDefs")
-    lists = (
-        [text(stored, "id") for stored in any_members(reply, "alertDefs")],
-        [text(failure, "id") for failure in failed],
-        texts(reply, "notFoundIds"),
-        texts(reply, "skippedIds"),
-    )
-    accounts: dict[str, list[str]] = {}
-    for name, ids in zip(_LISTS, lists, strict=True):
+    lists = {
+        "replaced": [text(stored, "id") for stored in any_members(reply, "alertDefs")],
+        "failed": [text(failure, "id") for failure in failed],
+        "not found": texts(reply, "notFoundIds"),
+        "skipped": texts(reply, "skippedIds"),
+    }
+    accounts: dict[str, list[str]] = defaultdict(list)
+    for name, ids in lists.items():
         for remote_id in ids:
-            accounts.setdefault(remote_id.lower(), []).append(name)
+            accounts[remote_id.lower()].append(name)
     return accounts
 
 

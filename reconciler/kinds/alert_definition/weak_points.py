@@ -53,18 +53,13 @@ def reaches_somebody(group: Json) -> bool:
         return group is not None
     if isinstance(group.get("router"), dict) or group.get("destinations"):
         return True
-    emails = [
-        value
-        for _, value in places(group, "webhooks", EACH, "integration", "recipients", "emails", EACH)
-    ]
-    ids = [value for _, value in places(group, "webhooks", EACH, "integration", "integrationId")]
-    known = {"integrationId", "recipients"}
-    others = [
-        value
-        for _, value in places(group, "webhooks", EACH, "integration")
-        if isinstance(value, dict) and value.keys() - known
-    ]
-    return any(not is_blank(value) for value in (*emails, *ids)) or bool(others)
+    for _, integration in places(group, "webhooks", EACH, "integration"):
+        if isinstance(integration, dict):
+            emails = [value for _, value in places(integration, "recipients", "emails", EACH)]
+            has_other = bool(integration.keys() - {"integrationId", "recipients"})
+            if has_other or not all(map(is_blank, (integration.get("integrationId"), *emails))):
+                return True
+    return False
 
 
 def off_for_good(spec: dict[str, Json]) -> Iterator[SpecFinding]:

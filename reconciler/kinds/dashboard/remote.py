@@ -14,7 +14,6 @@ from reconciler.errors import (
     InvalidInput,
     OutcomeUnknown,
     ReconcilerError,
-    ServiceRefused,
     UnreadableReply,
 )
 from reconciler.kinds.assumed_reads import given_id, member, text, without
@@ -26,7 +25,6 @@ from reconciler.kinds.kind import (
     Remote,
     Sending,
     WriteResult,
-    refusal,
     side_by_side,
 )
 from reconciler.kinds.shape import shape_of, without_read_only
@@ -152,8 +150,6 @@ async def _write(api: Api, sending: Sending) -> Outcome:
         remote_id = sending.change.remote_id
         body = _wrapper(sending, {"id": remote_id} if remote_id else {})
         await api.send("PUT", DASHBOARDS, body, request=Request.REPLACE, may_be_empty=True)
-    except ServiceRefused as refused:
-        return refusal(sending, refused)
     except InvalidInput as unsent:
         return Refused(sending.ref, str(unsent), unsent.exit_code)
     return Written(sending.ref, remote_id)

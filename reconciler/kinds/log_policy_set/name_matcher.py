@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 
-from reconciler.document import Json
+from reconciler.document import ABSENT, Json, value_at
+from reconciler.kinds.shape import EACH, places
 from reconciler.kinds.spec_finding import text_of
 from reconciler.model import Change
 
@@ -75,7 +76,8 @@ def takes_logs_of(change: Change, application: str, subsystem: str) -> bool:
     If the order changes, every policy is changed. An unknown rule matches every name, and so does
     any rule if the name is "".
     """
-    items = [*_items(change.before), *_items(change.body)]
+    lists = (places(document, _LIST, EACH) for document in (change.before, change.body))
+    items = [item for _, item in chain.from_iterable(lists) if isinstance(item, dict)]
     touched = {
         difference.path[1]
         for difference in change.differences
@@ -85,33 +87,16 @@ def takes_logs_of(change: Change, application: str, subsystem: str) -> bool:
         difference.path == (_LIST,) or difference.operation == "move"
         for difference in change.differences
     )
-    ours = [item for item in items if _name(item) in touched]
+    ours = [item for item in items if value_at(item, ("policy", "name")) in touched]
     if moved or not ours:
         ours = items
     return any(_lets_in(item, application, subsystem) for item in ours)
 
 
-def _items(document: Json) -> Iterator[dict[str, Json]]:
-    items = document.get(_LIST) if isinstance(document, dict) else None
-    for item in items if isinstance(items, list) else ():
-        if isinstance(item, dict):
-            yield item
-
-
-def _policy(item: dict[str, Json]) -> dict[str, Json]:
-    policy = item.get("policy")
-    return policy if isinstance(policy, dict) else {}
-
-
-def _name(item: dict[str, Json]) -> Json:
-    return _policy(item).get("name")
-
-
-def _lets_in(item: dict[str, Json], application: str, subsystem: str) -> bool:
-
-    policy = _policy(item)
+def _lets_in(item: Json, application: str, subsystem: str) -> bool:
     for name, rule in ((application, "applicationRule"), (subsystem, "subsystemRule")):
-        names, is_sure = names_of(policy.get(rule))
+        declared = value_at(item, ("policy", rule))
+        names, is_sure = names_of(None if declared is ABSENT else declared)
         if names is None or not is_sure or not name:
             continue
         if not (names.lets_in(name) or names.folded().lets_in(name.casefold())):

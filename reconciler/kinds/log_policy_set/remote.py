@@ -149,17 +149,17 @@ def seen(reply: Json | Missing, ours: Sequence[dict[str, Json]], recall: Recall)
         recalled.append(path)
     versions = (f"{text(document, 'id')} {text(document, 'updatedAt')}" for document in stored)
     version = "\n".join((f"{len(stored)} policies", *versions))
-    updated = max((text(document, "updatedAt") for document in stored), default="")
+    server_info = _reported(stored)
     return Seen(
         None,
         {"policies": policies},
         version,
         tuple(recalled),
-        edit=LastEdit(at=updated),
+        edit=LastEdit(at=server_info.updated),
         revision=_revision(stored),
         unseen=tuple(unseen),
         overwritten=tuple(overwritten),
-        told=_reported(stored),
+        told=server_info,
     )
 
 

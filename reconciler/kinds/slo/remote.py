@@ -17,7 +17,6 @@ from reconciler.kinds.kind import (
     Remote,
     Sending,
     WriteResult,
-    refusal,
     side_by_side,
 )
 from reconciler.kinds.shape import without_read_only
@@ -162,12 +161,9 @@ async def _write(api: Api, sending: Sending) -> Outcome:
     if objection:
         # A plan with references does not ask before the references are known.
         return Refused(sending.ref, objection)
-    try:
-        if sending.change.action is Action.CREATE:
-            return await _create(api, sending)
-        reply = await api.send("PUT", SLOS, _with_id(sending), request=Request.REPLACE)
-    except ServiceRefused as refused:
-        return refusal(sending, refused)
+    if sending.change.action is Action.CREATE:
+        return await _create(api, sending)
+    reply = await api.send("PUT", SLOS, _with_id(sending), request=Request.REPLACE)
     alerts = texts(reply, "effectedSloAlertIds")
     count = "1 alert" if len(alerts) == 1 else f"{len(alerts)} alerts"
     message = f"affects {count}: {', '.join(alerts)}" if alerts else ""
