@@ -52,27 +52,26 @@ def judge(kind: Kind, spec: dict[str, Json], written: Json, *, has_id: bool) -> 
 
     The repaired `spec` is checked, and problems are reported where they were written.
     """
-    findings = [*islice(lint(spec, kind.spec), MOST_FINDINGS)]
+    findings = left = [*islice(lint(spec, kind.spec), MOST_FINDINGS)]
     # Most specs are valid, and are not walked again.
-    rounds = PasteRepair(kind.spec, kind.id_form, has_id).rounds(written) if findings else ()
-    if not rounds:
-        findings += [] if _failed(findings) else kind.check(spec)
-        return SpecReport(_with_places(findings, spec, kind), spec)
+    rounds = PasteRepair(kind.spec, kind.id_form, has_id).rounds(written) if findings else []
     fixed = spec
     for made in rounds:
         after = repaired(fixed, made)
         fixed = after if isinstance(after, dict) else fixed
-    left = [*islice(lint(fixed, kind.spec), MOST_FINDINGS)]
-    left += [] if _failed(left) else kind.check(fixed)
+    if rounds:
+        left = [*islice(lint(fixed, kind.spec), MOST_FINDINGS)]
+    if not any(finding.severity is Severity.ERROR for finding in left):
+        left = [*left, *kind.check(fixed)]
     origins = Origins(rounds)
     placed = [
-        replace(finding, path=origins.of(finding.path))
+        replace(finding, path=origins.of(finding.path)) if rounds else finding
         for finding in _with_places(left, fixed, kind)
     ]
     records = _records(fixed, kind, rounds, origins)
     moves_id = any(isinstance(repair, MoveId) for made in rounds for repair in made)
     return SpecReport(
-        [*(_reported(record, findings) for record in records), *placed], fixed, moves_id
+        [*(_reported(*record, findings) for record in records.items()), *placed], fixed, moves_id
     )
 
 
@@ -89,10 +88,6 @@ def unacceptable(kind: Kind, document: dict[str, Json]) -> Iterator[Finding]:
 
 
 _OF_MANIFESTS = ("M303", "M305")
-
-
-def _failed(findings: Sequence[Finding]) -> bool:
-    return any(finding.severity is Severity.ERROR for finding in findings)
 
 
 def _with_places(
@@ -136,17 +131,12 @@ def _places_finding(group: Sequence[Finding], spec: dict[str, Json], kind: Kind)
     return Finding(group[0].code, first, message, suggestion=remedy, at_key=True)
 
 
-@dataclass(frozen=True, slots=True)
-class _Record:
-    """One stored object, and its repairs, each with the path where it was written."""
-
-    name: str
-    repairs: Sequence[tuple[Path, Repair]]
-
-
 def _records(
     fixed: dict[str, Json], kind: Kind, rounds: Sequence[Round], origins: Origins
-) -> list[_Record]:
+) -> Mapping[str, Sequence[tuple[Path, Repair]]]:
+    """Return the repairs of each stored object, by its name, with the paths as written."""
+    if not rounds:
+        return {}
     members = {origins.of(path): name for path, name in _members(fixed, Facts(part=kind.spec), ())}
     found: dict[str, list[tuple[Path, Repair]]] = defaultdict(list)
     for nth, made in enumerate(rounds):
@@ -154,10 +144,9 @@ def _records(
         for repair in made:
             path = before.of(repair.path)
             heads = (path[:length] for length in range(len(path) + 1))
-            name = next((members[head] for head in heads if head in members), "")
+            name = next((members[head] for head in heads if head in members), f"this {kind.name}")
             found[name].append((path, repair))
-    whole = f"this {kind.name}"
-    return [_Record(name or whole, repairs) for name, repairs in found.items()]
+    return found
 
 
 def _members(document: Json, facts: Facts, path: Path) -> Iterator[tuple[Path, str]]:
@@ -173,15 +162,17 @@ def _members(document: Json, facts: Facts, path: Path) -> Iterator[tuple[Path, s
             yield place, f"item {member.step + 1}{shown}"
 
 
-def _reported(record: _Record, plain: Sequence[Finding]) -> Finding:
+def _reported(
+    name: str, repairs: Sequence[tuple[Path, Repair]], plain: Sequence[Finding]
+) -> Finding:
     """Return the one finding of a record; if only one field is wrong, its own finding."""
-    path, repair = record.repairs[0]
-    if len(record.repairs) == 1 and not isinstance(repair, Unwrap | Wrap | Lift):
+    path, repair = repairs[0]
+    if len(repairs) == 1 and not isinstance(repair, Unwrap | Wrap | Lift):
         own = next((finding for finding in plain if finding.path == path), None)
         if own is not None:
             return own
-    ways = _ways(record.repairs)
-    message = f"{record.name} is pasted as the service shows it: {'; '.join(ways.values())}"
+    ways = _ways(repairs)
+    message = f"{name} is pasted as the service shows it: {'; '.join(ways.values())}"
     at = (*path, *repair.steps[:1]) if isinstance(repair, Unwrap) else path
     return Finding(next(iter(ways)), at, message, suggestion=BY_FIX, at_key=True)
 

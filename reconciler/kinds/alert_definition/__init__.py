@@ -3,16 +3,7 @@
 from __future__ import annotations
 
 from reconciler.document import Json
-from reconciler.kinds.alert_definition.model import (
-    CONSENTS,
-    NAME,
-    AlertDefinitionSpec,
-    cannot_create,
-    check,
-    queries,
-    watches,
-    weakens,
-)
+from reconciler.kinds.alert_definition import model
 from reconciler.kinds.id_forms import REQUIRED_UUID
 from reconciler.kinds.kind import ANY_STEP, Bearing, Endpoint, Essential, Kind
 from reconciler.model.assumptions import BULK_LIMIT
@@ -64,19 +55,19 @@ def example() -> dict[str, Json]:
 ENDPOINTS = (Endpoint(1, "PUT", "/alerts/alerts-general/v3/bulk", "replaces many"),)
 
 ALERT_DEFINITION = Kind(
-    name=NAME,
+    name=model.NAME,
     noun="alert",
-    spec=AlertDefinitionSpec,
+    spec=model.AlertDefinitionSpec,
     id_form=REQUIRED_UUID,
-    check=check,
-    queries=queries,
+    check=model.check,
+    queries=model.queries,
     readable=False,
-    cannot_create=cannot_create,
+    cannot_create=model.cannot_create,
     batch_size=BULK_LIMIT,
-    weakens=weakens,
-    consents=CONSENTS,
+    weakens=model.weakens,
+    consents=model.CONSENTS,
     fires=True,
-    watches=watches,
+    watches=model.watches,
     bearing=Bearing((("entityLabels",),)),
     essentials=ESSENTIALS,
     endpoints=ENDPOINTS,

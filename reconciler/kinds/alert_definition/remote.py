@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from reconciler import model
 from reconciler.api.retry import Request
 from reconciler.document import Json, Missing
 from reconciler.errors import ReconcilerError, ServiceRefused
@@ -32,21 +33,6 @@ from reconciler.kinds.kind import (
     refusal,
     to_be_made_by_hand,
 )
-from reconciler.model import (
-    Absent,
-    LastEdit,
-    Manifest,
-    Observation,
-    Outcome,
-    Refused,
-    RemoteId,
-    Seen,
-    ServerInfo,
-    Skipped,
-    Unchanged,
-    Unconfirmed,
-    Written,
-)
 
 if TYPE_CHECKING:
     from reconciler.api.client import Api
@@ -55,22 +41,22 @@ if TYPE_CHECKING:
 BULK_REPLACE = "/alerts/alerts-general/v3/bulk"
 
 
-async def observe(api: Api, manifest: Manifest, memory: Memory) -> Observation:
+async def observe(api: Api, manifest: model.Manifest, memory: Memory) -> model.Observation:
     """Read it as the project file declares; else remember the last acknowledged write."""
     if manifest.remote_id is not None and NAME in api.assumptions.reads.of_kinds:
         return await _read(api, manifest.remote_id)
     return remembered(manifest.remote_id, memory, "alert definitions")
 
 
-async def _read(api: Api, remote_id: RemoteId) -> Observation:
+async def _read(api: Api, remote_id: model.RemoteId) -> model.Observation:
     found = await read_record(api, NAME, AlertDefinitionSpec, REQUIRED_UUID, remote_id)
     if not isinstance(found, ReadRecord):
-        return Absent(no_alert(remote_id))
+        return model.Absent(no_alert(remote_id))
     updated = text(found.record, "updatedTime")
     # A version alone does not prove a write: a service may keep it over a write.
     version = f"{text(found.record, 'alertVersionId')}/{updated}" if updated else ""
-    edit, server_info = LastEdit(at=updated), _reported(found.record)
-    return Seen(remote_id, found.spec, version, edit=edit, told=server_info)
+    edit, server_info = model.LastEdit(at=updated), _reported(found.record)
+    return model.Seen(remote_id, found.spec, version, edit=edit, told=server_info)
 
 
 async def write(api: Api, sendings: Sequence[Sending], _: OnIdentified) -> list[WriteResult]:
@@ -84,7 +70,7 @@ async def write(api: Api, sendings: Sequence[Sending], _: OnIdentified) -> list[
     for start in range(0, len(sendings), limit):
         part = sendings[start : start + limit]
         if any(isinstance(answer, ReconcilerError) for answer in answers):
-            answers.extend(Skipped(sending.ref, "the run had stopped") for sending in part)
+            answers.extend(model.Skipped(sending.ref, "the run had stopped") for sending in part)
             continue
         try:
             answers.extend(await _replace(api, part))
@@ -93,7 +79,7 @@ async def write(api: Api, sendings: Sequence[Sending], _: OnIdentified) -> list[
     return answers
 
 
-async def _replace(api: Api, sendings: Sequence[Sending]) -> list[Outcome]:
+async def _replace(api: Api, sendings: Sequence[Sending]) -> list[model.Outcome]:
     body: Json = {
         "alertDefsToReplace": [
             {"id": sending.change.remote_id, "alertDefProperties": sending.document}
@@ -129,37 +115,39 @@ def _records(reply: Json | Missing) -> dict[str, dict[str, Json]]:
     return {text(document, "id").lower(): document for document in any_members(reply, "alertDefs")}
 
 
-def _reported(record: dict[str, Json]) -> ServerInfo:
-    return ServerInfo(version=text(record, "alertVersionId"), updated=text(record, "updatedTime"))
+def _reported(record: dict[str, Json]) -> model.ServerInfo:
+    return model.ServerInfo(
+        version=text(record, "alertVersionId"), updated=text(record, "updatedTime")
+    )
 
 
 def _outcome(
     sending: Sending, accounts: dict[str, list[str]], records: dict[str, dict[str, Json]]
-) -> Outcome:
+) -> model.Outcome:
     ref, remote_id = sending.ref, sending.change.remote_id
     match accounts.get(str(remote_id).lower(), []):
         case ["replaced"]:
             record = records[str(remote_id).lower()]
             properties = record.get("alertDefProperties")
             stored = properties if isinstance(properties, dict) else None
-            return Written(ref, remote_id, stored=stored, told=_reported(record))
+            return model.Written(ref, remote_id, stored=stored, told=_reported(record))
         case ["skipped"]:
-            return Unchanged(ref, remote_id, "the service saw no change")
+            return model.Unchanged(ref, remote_id, "the service saw no change")
         case ["failed"]:
-            return Refused(ref, f"the service could not replace alert {remote_id}")
+            return model.Refused(ref, f"the service could not replace alert {remote_id}")
         case ["not found"]:
-            return Refused(
+            return model.Refused(
                 ref,
                 f"{no_alert(remote_id)}; {ONLY_REPLACES}",
                 remedies=to_be_made_by_hand(sending.manifest),
             )
         case []:
             message = f"the service's answer does not mention alert {remote_id}"
-            return Unconfirmed(ref, message)
+            return model.Unconfirmed(ref, message)
         case several:
             named = " and ".join(several)
             message = f"the service says of alert {remote_id}: {named}, all at once"
-            return Unconfirmed(ref, message)
+            return model.Unconfirmed(ref, message)
 
 
 REMOTE = Remote(observe, write)

@@ -7,9 +7,9 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import chain, count
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias, TypeVar
 from uuid import UUID, uuid5
 
 from reconciler.document import ABSENT, Json, Missing, canonical_text, is_zero, value_at
@@ -130,11 +130,7 @@ class Item:
     @cached_property
     def all_inside(self) -> list[Item]:
         """All items inside, in reading order."""
-        found: list[Item] = []
-        for item in self.inside():
-            found.append(item)
-            found.extend(item.all_inside)
-        return found
+        return [found for item in self.inside() for found in (item, *item.all_inside)]
 
 
 Leaf: TypeAlias = tuple[tuple[str, ...], "str | int | float"]
@@ -196,11 +192,8 @@ def same_form(mine: Item, theirs: Item) -> bool:
 def mostly_same(mine: Item, theirs: Item) -> bool:
     """Return whether both have the same form and at least half of their values in common."""
     common = len(mine.leaves & theirs.leaves)
-    return same_form(mine, theirs) and common > 0 and 4 * common >= _size(mine, theirs)
-
-
-def _size(mine: Item, theirs: Item) -> int:
-    return len(mine.leaves) + len(theirs.leaves)
+    every = len(mine.leaves) + len(theirs.leaves)
+    return same_form(mine, theirs) and common > 0 and 4 * common >= every
 
 
 class Pairing:
@@ -227,13 +220,13 @@ class Pairing:
         self._pair_by_id(ids)
         steps = (
             self._pair_in_place,
-            self._pair_what_is_there_once,
+            partial(self._pair_copies, once=True),
             self._pair_by_what_is_inside,
             self._pair_beside,
             self._pair_distinct_likes,
             self._pair_by_what_is_inside,
             self._pair_beside,
-            self._pair_in_reading_order,
+            self._pair_copies,
             self._pair_likes,
             self._pair_by_what_is_inside,
             self._pair_by_place,
@@ -259,8 +252,11 @@ class Pairing:
                 self._pair_whole(item, other)
 
     def _left(self) -> tuple[list[Item], list[Item]]:
-        mine = [item for item in self._mine if item not in self.partner]
-        return mine, [item for item in self._theirs if item not in self._taken]
+        return self._left_of(self._mine, self._theirs)
+
+    def _left_of(self, mine: list[Item], theirs: list[Item]) -> tuple[list[Item], list[Item]]:
+        ours = [item for item in mine if item not in self.partner]
+        return ours, [item for item in theirs if item not in self._taken]
 
     def _lists(self) -> Iterator[tuple[list[Item], list[Item]]]:
         """Yield each two lists of items that are partners, from the outside in.
@@ -278,9 +274,8 @@ class Pairing:
     def _pair_by_id(self, ids: Mapping[Item, str]) -> None:
         if not ids:
             return
-        known: dict[ItemId, Item] = {}
-        for item in self._theirs:
-            known.setdefault((item.known_by, item.item_id), item)
+        # Of items with one id the first counts.
+        known = {(item.known_by, item.item_id): item for item in reversed(self._theirs)}
         for item, item_id in ids.items():
             partner = known.get((item.known_by, item_id))
             if partner is not None and self._free(item, partner):
@@ -292,23 +287,16 @@ class Pairing:
                 if self._free(item, other) and item.equals(other):
                     self._pair_whole(item, other)
 
-    def _pair_what_is_there_once(self) -> None:
-        mine, theirs = self._left()
-        ours, others = _by_content(mine), _by_content(theirs)
-        for item in mine:
-            content = item.known_by, item.content
-            there = others.get(content, [])
-            once = len(there) == len(ours[content]) == 1
-            # The items around it may have paired both by now.
-            if once and self._free(item, there[0]):
-                self._pair_whole(item, there[0])
-
-    def _pair_in_reading_order(self) -> None:
+    def _pair_copies(self, *, once: bool = False) -> None:
+        """Pair items with one content in reading order; `once`: only contents without copies."""
         mine, theirs = self._left()
         others = _by_content(theirs)
         for content, items in _by_content(mine).items():
-            for item, other in zip(items, others.get(content, ()), strict=False):
-                if self._free(item, other):
+            there = others.get(content, [])
+            for item, other in zip(items, there, strict=False):
+                is_wanted = not once or len(items) == len(there) == 1
+                # The items around it may have paired both by now.
+                if is_wanted and self._free(item, other):
                     self._pair_whole(item, other)
 
     def _pair_by_what_is_inside(self) -> None:
@@ -367,10 +355,6 @@ class Pairing:
             self._pair_best(self._likeness(*self._left_of(mine, theirs)))
             self._pair_neighbours(mine, theirs, self._in_place)
 
-    def _left_of(self, mine: list[Item], theirs: list[Item]) -> tuple[list[Item], list[Item]]:
-        ours = [item for item in mine if item not in self.partner]
-        return ours, [item for item in theirs if item not in self._taken]
-
     def _pair_neighbours(self, mine: list[Item], theirs: list[Item], agree: Agreeing) -> None:
         """Pair items after partners, from the front; then items before them, from the end."""
         for ours, others in ((mine, theirs), (mine[::-1], theirs[::-1])):
@@ -389,7 +373,11 @@ class Pairing:
         """Pair items that are alike, except items with a copy on the other side."""
         mine, theirs = self._left()
         copies = _by_content(mine).keys() & _by_content(theirs).keys()
-        self._pair_best(self._likeness(*(_without(copies, items) for items in (mine, theirs))))
+        distinct = (
+            [item for item in items if (item.known_by, item.content) not in copies]
+            for items in (mine, theirs)
+        )
+        self._pair_best(self._likeness(*distinct))
 
     def _pair_likes(self) -> None:
         self._pair_best(self._likeness(*self._left()))
@@ -406,6 +394,9 @@ class Pairing:
         else:
             likely = same_form(mine, theirs) or mine.label == theirs.label != ""
         return likely and self._alike(mine, theirs)
+
+
+Trait = TypeVar("Trait")
 
 
 class ItemTrait(NamedTuple):
@@ -437,22 +428,19 @@ def _in_common(
 
 
 def _holders(saying: Mapping[Item, AbstractSet[ItemTrait]]) -> dict[ItemTrait, list[Item]]:
-    holders: dict[ItemTrait, list[Item]] = defaultdict(list)
-    for item, values in saying.items():
-        for trait in values:
-            holders[trait].append(item)
-    return holders
+    return _grouped((trait, item) for item, values in saying.items() for trait in values)
 
 
 def _by_content(items: Iterable[Item]) -> dict[tuple[ItemList, str], list[Item]]:
-    found: dict[tuple[ItemList, str], list[Item]] = defaultdict(list)
-    for item in items:
-        found[item.known_by, item.content].append(item)
+    return _grouped(((item.known_by, item.content), item) for item in items)
+
+
+def _grouped(pairs: Iterable[tuple[Trait, Item]]) -> dict[Trait, list[Item]]:
+    """Return the items of each key, in their order."""
+    found: dict[Trait, list[Item]] = defaultdict(list)
+    for key, item in pairs:
+        found[key].append(item)
     return found
-
-
-def _without(contents: AbstractSet[tuple[ItemList, str]], items: Iterable[Item]) -> list[Item]:
-    return [item for item in items if (item.known_by, item.content) not in contents]
 
 
 def _from_the_inside_out(known_by: ItemList) -> Iterator[ItemList]:

@@ -245,7 +245,8 @@ async def _write(api: Api, sending: Sending, *, again: bool = True) -> Outcome:
     except OutcomeUnknown as lost:
         now = await _looked_up(api, sending, lost)
         # Severities may not be returned, so only new ids distinguish a written list from the old.
-        if now.version == _version_before(sending):
+        before = sending.change.observation
+        if isinstance(before, Seen) and now.version == before.version:
             if not again:
                 raise
             return await _write(api, sending, again=False)
@@ -254,21 +255,10 @@ async def _write(api: Api, sending: Sending, *, again: bool = True) -> Outcome:
             return Written(sending.ref, None, found_message, revision=now.revision, told=now.told)
         message = "the answer was lost, and the list is neither the old nor the new one"
         return Unconfirmed(sending.ref, message, exit_code=ExitCode.STALE)
-    server_info, revision = _reported(_created(reply)), _reported_revision(sending, reply)
-    return Written(sending.ref, None, revision=revision, told=server_info)
-
-
-def _reported_revision(sending: Sending, reply: Json) -> str:
-    """Return the revision in the answer; "" unless it has every policy that was sent."""
-    created = _created(reply)
-    sent = sending.document.get("policies")
-    whole = isinstance(sent, list) and len(created) == len(sent)
-    return _revision(created) if whole else ""
-
-
-def _version_before(sending: Sending) -> str | None:
-    observed = sending.change.observation
-    return observed.version if isinstance(observed, Seen) else None
+    created, sent = _created(reply), sending.document.get("policies")
+    is_whole = isinstance(sent, list) and len(created) == len(sent)
+    revision = _revision(created) if is_whole else ""
+    return Written(sending.ref, None, revision=revision, told=_reported(created))
 
 
 async def _looked_up(api: Api, sending: Sending, lost: OutcomeUnknown) -> Seen:
