@@ -13,8 +13,7 @@ from reconciler.api.replies import check_whole
 from reconciler.document import ABSENT, Json, Missing, value_at
 from reconciler.errors import UnclearAbsence, UnreadableReply
 from reconciler.kinds.field_traits import Part
-from reconciler.kinds.id_forms import IdForm
-from reconciler.kinds.kind import Kind
+from reconciler.kinds.kind import IdForm, Kind
 from reconciler.kinds.repairs import PasteRepair, repaired
 from reconciler.kinds.shape import camel_case_known_fields, without_read_only
 from reconciler.model import Manifest, Remembered, RemoteId, Unknown

@@ -13,8 +13,7 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import core_schema
 
 from reconciler.kinds.envelope_fields import MANIFEST, METADATA, EnvelopeField
-from reconciler.kinds.id_forms import IdForm
-from reconciler.kinds.kind import Kind
+from reconciler.kinds.kind import IdForm, Kind
 from reconciler.model import API_VERSION
 from reconciler.model.model_config import DescribedSchema
 from reconciler.syntax.expressions import EDITOR_PATTERN

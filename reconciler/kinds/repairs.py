@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from reconciler.document import ABSENT, Json, Path, value_at
 from reconciler.kinds.checks import MOST_ERRORS
 from reconciler.kinds.field_traits import Part, ReadOnly, ReadOnlyReason, Wrapper
-from reconciler.kinds.id_forms import IdForm
+from reconciler.kinds.kind import IdForm
 from reconciler.kinds.shape import EACH, Facts, content_of, facts_of, members_of
 
 

@@ -33,8 +33,7 @@ from reconciler.kinds.field_traits import (
     Unordered,
     ValueCoverage,
 )
-from reconciler.kinds.id_forms import UUID, IdForm
-from reconciler.kinds.kind import Endpoint
+from reconciler.kinds.kind import UUID, Endpoint, IdForm
 from reconciler.model.model_config import descriptions_of
 from reconciler.project.settings import ProjectFile
 

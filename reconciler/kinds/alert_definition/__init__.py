@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from reconciler.document import Json
 from reconciler.kinds.alert_definition import model
-from reconciler.kinds.id_forms import REQUIRED_UUID
-from reconciler.kinds.kind import ANY_STEP, Bearing, Endpoint, Essential, Kind
+from reconciler.kinds.kind import ANY_STEP, REQUIRED_UUID, Bearing, Endpoint, Essential, Kind
 from reconciler.model.assumptions import BULK_LIMIT
 
 # Paths in the part that belongs to the type of the alert: its name differs for each type.

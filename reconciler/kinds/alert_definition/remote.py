@@ -24,8 +24,8 @@ from reconciler.kinds.assumed_reads import (
     text,
     texts,
 )
-from reconciler.kinds.id_forms import REQUIRED_UUID
 from reconciler.kinds.kind import (
+    REQUIRED_UUID,
     OnIdentified,
     Remote,
     Sending,

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from reconciler.document import Json
 from reconciler.kinds.dashboard import model
-from reconciler.kinds.id_forms import DASHBOARD_ID
-from reconciler.kinds.kind import ANY_STEP, Endpoint, Essential, Grid, Kind
+from reconciler.kinds.kind import ANY_STEP, DASHBOARD_ID, Endpoint, Essential, Grid, Kind
 
 WRAPPERS = frozenset(
     (

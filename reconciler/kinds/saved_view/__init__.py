@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from reconciler.document import Json
-from reconciler.kinds.id_forms import INT32
-from reconciler.kinds.kind import Endpoint, Essential, Kind
+from reconciler.kinds.kind import INT32, Endpoint, Essential, Kind
 from reconciler.kinds.saved_view.model import NAME, SavedViewSpec, cannot_create, queries
 
 ESSENTIALS = (

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from reconciler.document import Json
-from reconciler.kinds.id_forms import UUID
-from reconciler.kinds.kind import Bearing, Endpoint, Essential, Kind, Objective
+from reconciler.kinds.kind import UUID, Bearing, Endpoint, Essential, Kind, Objective
 from reconciler.kinds.slo import model
 
 ESSENTIALS = (

@@ -11,8 +11,8 @@ from reconciler.api.retry import Request
 from reconciler.document import ABSENT, Json, Missing, value_at
 from reconciler.errors import OutcomeUnknown, ServiceRefused, UnreadableReply
 from reconciler.kinds.assumed_reads import any_members, created_id, member, text, texts
-from reconciler.kinds.id_forms import UUID
 from reconciler.kinds.kind import (
+    UUID,
     Foreseen,
     OnIdentified,
     Remote,
