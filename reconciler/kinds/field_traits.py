@@ -45,6 +45,10 @@ class Wrapper:
     """Other fields of the same answer, which are not about the record."""
 
 
+Choices: TypeAlias = tuple[frozenset[str], ...]
+"""Groups of fields that exclude each other."""
+
+
 class Part(BaseModel):
     """An object of the API. Unknown fields are kept: the API document is not complete."""
 
@@ -53,7 +57,7 @@ class Part(BaseModel):
         extra="allow", strict=True, frozen=True, alias_generator=to_camel, defer_build=True
     )
 
-    alternatives: ClassVar[tuple[frozenset[str], ...]] = ()
+    alternatives: ClassVar[Choices] = ()
     """Groups of fields; an object has at most one field of each group."""
 
     choosing: ClassVar[Choosing] = Choosing.FREE
@@ -187,10 +191,6 @@ class AtMost:
     low: float | None = None
 
 
-def _unknown(_: str) -> str:
-    return ""
-
-
 @dataclass(frozen=True, slots=True)
 class Formed:
     """A form of text that services are known to require: any other is a warning.
@@ -203,7 +203,7 @@ class Formed:
     words: str
     in_path: bool = False
     repair: str = ""
-    corrected: Callable[[str], str] = _unknown
+    corrected: Callable[[str], str] = lambda _: ""
     """Returns another text in this form, "" if the meaning is unclear."""
 
 

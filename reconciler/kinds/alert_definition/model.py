@@ -8,22 +8,7 @@ from typing import Annotated, Any, ClassVar, Final, TypeAlias
 
 from reconciler.document import Json, Missing, value_at
 from reconciler.kinds import field_traits as of
-from reconciler.kinds.alert_definition.parts import (
-    TYPE_OF,
-    TYPE_PARTS,
-    Flow,
-    LogsAnomaly,
-    LogsImmediate,
-    LogsRatioThreshold,
-    LogsThreshold,
-    LogsUniqueCount,
-    MetricThreshold,
-    Priority,
-    RulesPart,
-    SingleRulePart,
-    SloThreshold,
-    TracingImmediate,
-)
+from reconciler.kinds.alert_definition import parts
 from reconciler.kinds.checks import key_finding, looks_like_key
 from reconciler.kinds.kind import ConsentRule, RiskyChange, Watched
 from reconciler.kinds.shape import EACH, facts_of, places
@@ -115,9 +100,7 @@ class Recipients(of.Part):
 class Integration(of.Part):
     """The target of a webhook."""
 
-    alternatives: ClassVar[tuple[frozenset[str], ...]] = (
-        frozenset(("integrationId", "recipients")),
-    )
+    alternatives: ClassVar[of.Choices] = (frozenset(("integrationId", "recipients")),)
     choosing: ClassVar[of.Choosing] = of.Choosing.EXPECTED
 
     integration_id: of.Int32 | None = None
@@ -194,7 +177,7 @@ class IncidentsSettings(of.Part):
 class AlertDefinitionSpec(of.Part):
     """The properties of an alert definition."""
 
-    alternatives: ClassVar[tuple[frozenset[str], ...]] = (frozenset(TYPE_OF),)
+    alternatives: ClassVar[of.Choices] = (frozenset(parts.TYPE_OF),)
     wrappers: ClassVar[tuple[of.Wrapper, ...]] = (
         of.Wrapper(("alertDefProperties",)),
         of.Wrapper(("alertDefs", 0), ("failedToReplaceAlertDefs", "notFoundIds", "skippedIds")),
@@ -211,11 +194,11 @@ class AlertDefinitionSpec(of.Part):
     """Marks the alert as deleted; the API document shows no other way to remove one."""
     phantom_mode: of.Flag = None
     """Evaluates the alert without notifying anyone itself."""
-    priority: Priority = None
+    priority: parts.Priority = None
     """How urgent the alert is, from P1 (most) to P5."""
     type: Annotated[
         of.Text,
-        of.KnownValues("ALERT_DEF_TYPE_", tuple(TYPE_OF.values()), of.ValueCoverage.KNOWN),
+        of.KnownValues("ALERT_DEF_TYPE_", tuple(parts.TYPE_OF.values()), of.ValueCoverage.KNOWN),
     ] = None
     """The type of the alert; it must match the part of the same name in this `spec`."""
     entity_labels: of.StringMap = None
@@ -231,31 +214,31 @@ class AlertDefinitionSpec(of.Part):
     notification_group_excess: list[NotificationGroup] | None = None
     """Further notification groups, in addition to `notificationGroup`."""
 
-    tracing_immediate: TracingImmediate | None = None
+    tracing_immediate: parts.TracingImmediate | None = None
     """Triggers on each span that matches."""
-    logs_immediate: Annotated[LogsImmediate | None, of.Observed()] = None
+    logs_immediate: Annotated[parts.LogsImmediate | None, of.Observed()] = None
     """Triggers on each log line that matches."""
-    logs_threshold: Annotated[LogsThreshold | None, of.Observed()] = None
+    logs_threshold: Annotated[parts.LogsThreshold | None, of.Observed()] = None
     """Triggers when log lines are more or fewer than a threshold."""
-    logs_anomaly: Annotated[LogsAnomaly | None, of.Observed()] = None
+    logs_anomaly: Annotated[parts.LogsAnomaly | None, of.Observed()] = None
     """Triggers when the number of log lines is unusual."""
-    logs_ratio_threshold: Annotated[LogsRatioThreshold | None, of.Observed()] = None
+    logs_ratio_threshold: Annotated[parts.LogsRatioThreshold | None, of.Observed()] = None
     """Triggers on the ratio of two counts of log lines."""
-    logs_new_value: Annotated[SingleRulePart | None, of.Observed()] = None
+    logs_new_value: Annotated[parts.SingleRulePart | None, of.Observed()] = None
     """Triggers when a field of log lines has a value that is new."""
-    logs_unique_count: Annotated[LogsUniqueCount | None, of.Observed()] = None
+    logs_unique_count: Annotated[parts.LogsUniqueCount | None, of.Observed()] = None
     """Triggers on the number of unique values of a field of log lines."""
-    logs_time_relative_threshold: Annotated[RulesPart | None, of.Observed()] = None
+    logs_time_relative_threshold: Annotated[parts.RulesPart | None, of.Observed()] = None
     """Triggers when log lines differ from those of an earlier time."""
-    metric_threshold: Annotated[MetricThreshold | None, of.Observed()] = None
+    metric_threshold: Annotated[parts.MetricThreshold | None, of.Observed()] = None
     """Triggers when a metric crosses a threshold."""
-    metric_anomaly: Annotated[SingleRulePart | None, of.Observed()] = None
+    metric_anomaly: Annotated[parts.SingleRulePart | None, of.Observed()] = None
     """Triggers when a metric is unusual."""
-    tracing_threshold: Annotated[SingleRulePart | None, of.Observed()] = None
+    tracing_threshold: Annotated[parts.SingleRulePart | None, of.Observed()] = None
     """Triggers when spans are more than a threshold."""
-    flow: Annotated[Flow | None, of.Observed()] = None
+    flow: Annotated[parts.Flow | None, of.Observed()] = None
     """Triggers when other alerts happen in a given order."""
-    slo_threshold: Annotated[SloThreshold | None, of.Observed()] = None
+    slo_threshold: Annotated[parts.SloThreshold | None, of.Observed()] = None
     """Triggers on an SLO: when its error budget runs out."""
 
     id: Annotated[Any, of.OWN_ID] = None
@@ -288,22 +271,24 @@ def check(spec: dict[str, Json]) -> Iterator[Finding]:
 def _type_findings(spec: dict[str, Json]) -> Iterator[Finding]:
     """Check `type` against the part next to it; an unknown type is not checked."""
     declared = spec.get("type")
-    parts = [part for part in TYPE_OF if spec.get(part) is not None]
-    wanted = {kind: part for part, kind in TYPE_OF.items()}.get(str(declared))
-    if declared is None and not parts and spec.keys() <= facts_of(AlertDefinitionSpec).keys():
+    present = [part for part in parts.TYPE_OF if spec.get(part) is not None]
+    wanted = {kind: part for part, kind in parts.TYPE_OF.items()}.get(str(declared))
+    if declared is None and not present and spec.keys() <= facts_of(AlertDefinitionSpec).keys():
         message = "an alert never triggers without its type and the part that belongs to that"
-        first = TYPE_PARTS[0]
-        pair = f"`type: {TYPE_OF[first]}` and `{first}`"
+        first = parts.TYPE_PARTS[0]
+        pair = f"`type: {parts.TYPE_OF[first]}` and `{first}`"
         yield warning("M302", (), message, Advice(f"write both, as {pair}"))
-    elif declared is None and len(parts) == 1:
-        message = f"`{parts[0]}` is there, but no type that says so"
-        yield warning("M310", (parts[0],), message, f"type: {TYPE_OF[parts[0]]}", at_key=True)
-    elif wanted is not None and not parts:
+    elif declared is None and len(present) == 1:
+        message = f"`{present[0]}` is there, but no type that says so"
+        yield warning(
+            "M310", (present[0],), message, f"type: {parts.TYPE_OF[present[0]]}", at_key=True
+        )
+    elif wanted is not None and not present:
         message = f"the type is {declared}, but the part `{wanted}` is missing"
         yield warning("M310", ("type",), message, wanted)
-    elif wanted is not None and wanted not in parts:
-        message = f"the type is {declared}, but the part is `{parts[0]}`"
-        yield Finding("M310", ("type",), message, suggestion=TYPE_OF[parts[0]])
+    elif wanted is not None and wanted not in present:
+        message = f"the type is {declared}, but the part is `{present[0]}`"
+        yield Finding("M310", ("type",), message, suggestion=parts.TYPE_OF[present[0]])
 
 
 _SECRET_FIELD = re.compile(r"api[-_ ]?key|authorization|passw|secret|token", re.IGNORECASE)

@@ -81,7 +81,7 @@ class MetricFilter(of.ObservedPart):
 class MetricTimeWindow(of.ObservedPart):
     """The window in which a metric is evaluated."""
 
-    alternatives: ClassVar[tuple[frozenset[str], ...]] = (
+    alternatives: ClassVar[of.Choices] = (
         frozenset(("metricTimeWindowSpecificValue", "metricTimeWindowDynamicDuration")),
     )
     choosing: ClassVar[of.Choosing] = of.Choosing.EXPECTED

@@ -25,7 +25,7 @@ LIST: Final = of.AtMost(1000)
 class WidgetDefinition(of.ObservedPart):
     """The content of a widget: exactly one of these, with an undocumented inner shape."""
 
-    alternatives: ClassVar[tuple[frozenset[str], ...]] = (
+    alternatives: ClassVar[of.Choices] = (
         frozenset(
             (
                 "markdown",
@@ -131,7 +131,7 @@ class CustomSection(of.ObservedPart):
 class SectionOptions(of.Part):
     """The heading of a section, or none."""
 
-    alternatives: ClassVar[tuple[frozenset[str], ...]] = (frozenset(("internal", "custom")),)
+    alternatives: ClassVar[of.Choices] = (frozenset(("internal", "custom")),)
 
     internal: of.Empty | None = None
     """A section without a heading, written as `{}`."""
@@ -210,7 +210,7 @@ class AbsoluteTimeFrame(of.ObservedPart):
 class Dashboard(of.Part):
     """A custom dashboard."""
 
-    alternatives: ClassVar[tuple[frozenset[str], ...]] = (
+    alternatives: ClassVar[of.Choices] = (
         frozenset(("off", "twoMinutes", "fiveMinutes")),
         frozenset(("relativeTimeFrame", "absoluteTimeFrame")),
         frozenset(("folderId", "folderPath")),
@@ -260,7 +260,7 @@ class Dashboard(of.Part):
 class DashboardSpec(of.Part):
     """A dashboard, written here or exported to a file next to the manifest."""
 
-    alternatives: ClassVar[tuple[frozenset[str], ...]] = (frozenset(("dashboard", "file")),)
+    alternatives: ClassVar[of.Choices] = (frozenset(("dashboard", "file")),)
     choosing: ClassVar[of.Choosing] = of.Choosing.REQUIRED
     wrappers: ClassVar[tuple[of.Wrapper, ...]] = (of.Wrapper(("dashboard",)),)
     bare: ClassVar[str] = "dashboard"

@@ -144,7 +144,7 @@ class SelectedValues(of.ObservedPart):
 class ValueSelection(of.Part):
     """All values, or a list of them."""
 
-    alternatives: ClassVar[tuple[frozenset[str], ...]] = (frozenset(("all", "list")),)
+    alternatives: ClassVar[of.Choices] = (frozenset(("all", "list")),)
 
     all: of.Empty | None = None
     """Selects all values; written as `{}`."""
@@ -180,7 +180,7 @@ class MetricsFilter(of.Part):
 class FilterSource(of.PartlyKnown):
     """The data that a filter applies to."""
 
-    alternatives: ClassVar[tuple[frozenset[str], ...]] = (frozenset(("metrics", "logs", "spans")),)
+    alternatives: ClassVar[of.Choices] = (frozenset(("metrics", "logs", "spans")),)
 
     metrics: MetricsFilter | None = None
     """A filter on a label of metrics."""

@@ -33,7 +33,7 @@ from reconciler.errors import (
 from reconciler.kinds.assumed_reads import all_members, text
 from reconciler.kinds.kind import OnIdentified, Remote, Sending, refusal
 from reconciler.kinds.log_policy_set.model import SEVERITIES, LogPolicySetSpec, Policy, PolicyItem
-from reconciler.kinds.shape import NOTHING, facts_of, only_writable, shape_of
+from reconciler.kinds.shape import facts_of, only_writable, shape_of
 from reconciler.model import (
     LastEdit,
     Manifest,
@@ -272,31 +272,22 @@ async def _looked_up(api: Api, sending: Sending, lost: OutcomeUnknown) -> Seen:
 REMOTE = Remote(observe, write)
 
 
-INPUT_FIELDS = (
-    "name",
-    "priority",
-    "description",
-    "disabled",
-    "applicationRule",
-    "subsystemRule",
-    "archiveRetention",
-    "placement",
-)
-"""The fields that a policy to create may have. Source: the API document."""
-
-
 def flaw_of_input(policy: dict[str, Json]) -> str:
     """Return what is wrong with a policy to create, "" if nothing is, as far as known offline."""
     if not text(policy, "name"):
         return "it has no `name`"
+    fields = facts_of(Policy)
+    writable = [name for name, facts in fields.items() if facts.read_only is None]
+    # The API document has a placement for policies that are created.
+    known = [*writable, "placement"]
     for field in policy:
-        if field in INPUT_FIELDS:
+        if field in known:
             continue
         if field == "enabled":
             return "`enabled` is how a policy is stored; write `disabled` instead"
-        if facts_of(Policy).get(field, NOTHING).read_only is not None:
+        if field in fields:
             return f"`{field}` is set by the service only"
-        near = nearest(field, INPUT_FIELDS)
+        near = nearest(field, known)
         if near:
             return f"unknown field `{field}`; did you mean `{near}`?"
     return ""

@@ -43,9 +43,7 @@ class CustomSelection(of.ObservedPart):
 class TimeSelection(of.PartlyObserved):
     """The time that the view shows."""
 
-    alternatives: ClassVar[tuple[frozenset[str], ...]] = (
-        frozenset(("quickSelection", "customSelection")),
-    )
+    alternatives: ClassVar[of.Choices] = (frozenset(("quickSelection", "customSelection")),)
     choosing: ClassVar[of.Choosing] = of.Choosing.EXPECTED
 
     quick_selection: QuickSelection | None = None

@@ -72,7 +72,7 @@ class Grouping(of.Part):
 class SloSpec(of.Part):
     """A service-level objective."""
 
-    alternatives: ClassVar[tuple[frozenset[str], ...]] = (frozenset(SLIS),)
+    alternatives: ClassVar[of.Choices] = (frozenset(SLIS),)
     wrappers: ClassVar[tuple[of.Wrapper, ...]] = (of.Wrapper(("slo",), ("effectedSloAlertIds",)),)
 
     name: str
