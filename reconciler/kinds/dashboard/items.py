@@ -111,18 +111,6 @@ class Item:
         """The values of the item itself, each with its place; without label and zeros."""
         return frozenset(_leaves(self.own, (), self.known_by.label))
 
-    def equals(self, other: Item) -> bool:
-        """Return whether both have the same fields, ids left out."""
-        return (
-            self.own == other.own
-            and [len(items) for items in self.inner] == [len(items) for items in other.inner]
-            and all(
-                item.equals(another)
-                for mine, theirs in zip(self.inner, other.inner, strict=True)
-                for item, another in zip(mine, theirs, strict=True)
-            )
-        )
-
     def inside(self) -> Iterator[Item]:
         """Yield the items of its lists."""
         return chain.from_iterable(self.inner)
@@ -182,6 +170,11 @@ MOST_PAIRS: Final = 64
 
 ONCE: Final = 1_000_000
 """The weight of a value that one item of each side has. Integers add up in any order."""
+
+
+def same_content(mine: Item, theirs: Item) -> bool:
+    """Return whether both have the same fields and items inside, ids left out."""
+    return mine.content == theirs.content
 
 
 def same_form(mine: Item, theirs: Item) -> bool:
@@ -284,7 +277,7 @@ class Pairing:
     def _pair_in_place(self) -> None:
         for mine, theirs in self._lists():
             for item, other in zip(mine, theirs, strict=False):
-                if self._free(item, other) and item.equals(other):
+                if self._free(item, other) and same_content(item, other):
                     self._pair_whole(item, other)
 
     def _pair_copies(self, *, once: bool = False) -> None:
@@ -347,11 +340,11 @@ class Pairing:
 
     def _pair_beside(self) -> None:
         for mine, theirs in self._lists():
-            self._pair_neighbours(mine, theirs, lambda item, other: item.content == other.content)
+            self._pair_neighbours(mine, theirs, same_content)
 
     def _pair_by_place(self) -> None:
         for mine, theirs in self._lists():
-            self._pair_neighbours(mine, theirs, lambda item, other: item.content == other.content)
+            self._pair_neighbours(mine, theirs, same_content)
             self._pair_best(self._likeness(*self._left_of(mine, theirs)))
             self._pair_neighbours(mine, theirs, self._in_place)
 
