@@ -14,7 +14,7 @@ from pydantic import ValidationError
 
 from reconciler.document import Json, Path, value_at
 from reconciler.kinds import field_traits as traits
-from reconciler.kinds.shape import Facts, facts_at, facts_of, needed_in
+from reconciler.kinds.shape import Facts, facts_at, facts_of, members_of, needed_in
 from reconciler.runtime.addresses import steps_in
 from reconciler.syntax.diagnostic import WANTED, Advice, Finding, warning
 from reconciler.syntax.expressions import (
@@ -449,11 +449,8 @@ def _value_findings(value: Json, facts: Facts, path: Path) -> Iterator[Finding]:
         yield _read_only_finding(str(path[-1]), facts.read_only, path)
     elif facts.part is not None:
         yield from _part_findings(value, facts.part, path)
-    elif isinstance(value, list):
-        yield from _list_findings(value, facts, path)
-    elif isinstance(value, dict) and facts.values is not None and not facts.values.plain:
-        for key, item in value.items():
-            yield from _value_findings(item, facts.values, (*path, key))
+    elif isinstance(value, dict | list):
+        yield from _inner_findings(value, facts, path)
     elif isinstance(value, str):
         yield from _text_findings(value, facts, path)
     elif facts.bound is not None and not facts.is_text and _is_number(value):
@@ -465,14 +462,17 @@ def _is_number(value: Json) -> TypeGuard[int | float]:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _list_findings(items: list[Json], facts: Facts, path: Path) -> Iterator[Finding]:
-    if facts.bound is not None:
-        yield from _bound_findings(len(items), facts.bound, path, " items")
-    if facts.items is not None and not facts.items.plain:
-        for index, item in enumerate(items):
-            yield from _value_findings(item, facts.items, (*path, index))
-    if facts.keyed is not None:
-        yield from _twin_findings(items, facts.keyed, path)
+def _inner_findings(
+    value: dict[str, Json] | list[Json], facts: Facts, path: Path
+) -> Iterator[Finding]:
+    """Yield the findings on a list or a map: its length, what is inside, items of one name."""
+    if facts.bound is not None and isinstance(value, list):
+        yield from _bound_findings(len(value), facts.bound, path, " items")
+    for member in members_of(value, facts):
+        if not member.facts.plain:
+            yield from _value_findings(member.value, member.facts, (*path, member.step))
+    if facts.keyed is not None and isinstance(value, list):
+        yield from _twin_findings(value, facts.keyed, path)
 
 
 def _text_findings(text: str, facts: Facts, path: Path) -> Iterator[Finding]:

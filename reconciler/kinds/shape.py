@@ -89,7 +89,12 @@ def facts_within(facts: Facts, step: str | int) -> Facts:
 def _facts(annotation: Any, markers: tuple[object, ...]) -> Facts:
     annotation, inner_markers = _unwrap(annotation)
     markers += inner_markers
-    part, items, values = _inside(annotation)
+    origin, arguments = get_origin(annotation), get_args(annotation)
+    is_map = origin is dict and arguments[1] is not Any
+    items = _facts(arguments[0], ()) if origin is list else None
+    values = _facts(arguments[1], ()) if is_map else None
+    is_part = isinstance(annotation, type) and issubclass(annotation, traits.Part)
+    part = annotation if is_part else None
     read_only, listed = _marker(markers, traits.ReadOnly), _marker(markers, traits.KnownValues)
     bound, form, keyed = (
         _marker(markers, traits.AtMost),
@@ -116,17 +121,6 @@ def _facts(annotation: Any, markers: tuple[object, ...]) -> Facts:
         is_text=annotation is str,
         plain=not any(checked) and (inner is None or inner.plain),
     )
-
-
-def _inside(annotation: Any) -> tuple[type[traits.Part] | None, Facts | None, Facts | None]:
-    arguments = get_args(annotation)
-    if get_origin(annotation) is list:
-        return None, _facts(arguments[0], ()), None
-    if get_origin(annotation) is dict and arguments[1] is not Any:
-        return None, None, _facts(arguments[1], ())
-    if isinstance(annotation, type) and issubclass(annotation, traits.Part):
-        return annotation, None, None
-    return None, None, None
 
 
 def _marker(markers: tuple[object, ...], kind: type[Marker]) -> Marker | None:
