@@ -19,65 +19,60 @@ from reconciler.kinds.shape import EACH, Facts, content_of, facts_of, members_of
 
 
 @dataclass(frozen=True, slots=True)
-class Drop:
+class PlacedRepair:
+    """A change of what is at `path` in a pasted record."""
+
+    path: Path
+
+
+class Drop(PlacedRepair):
     """A field that a manifest must not declare, and that has no meaning."""
 
-    path: Path
 
-
-@dataclass(frozen=True, slots=True)
-class MoveId:
+class MoveId(PlacedRepair):
     """An id that belongs into the metadata, which has none."""
 
-    path: Path
-
 
 @dataclass(frozen=True, slots=True)
-class Rename:
+class Rename(PlacedRepair):
     """A field under another name."""
 
-    path: Path
     name: str
 
 
 @dataclass(frozen=True, slots=True)
-class Negate:
+class Negate(PlacedRepair):
     """A flag with the opposite meaning of another field."""
 
-    path: Path
     name: str
     value: bool
 
 
 @dataclass(frozen=True, slots=True)
-class Unquote:
+class Unquote(PlacedRepair):
     """A number written as text."""
 
-    path: Path
     number: int | float
 
 
 @dataclass(frozen=True, slots=True)
-class Unwrap:
+class Unwrap(PlacedRepair):
     """A mapping with the record further inside, at `path` and then `steps`."""
 
-    path: Path
     steps: Path
 
 
 @dataclass(frozen=True, slots=True)
-class Wrap:
+class Wrap(PlacedRepair):
     """A mapping that is only the content of a field."""
 
-    path: Path
     name: str
 
 
 @dataclass(frozen=True, slots=True)
-class Lift:
+class Lift(PlacedRepair):
     """A field in the content of another; it belongs next to that field, at `steps`."""
 
-    path: Path
     steps: tuple[str, ...]
 
 
@@ -364,7 +359,12 @@ def _around(document: dict[str, Json], part: type[Part], path: Path) -> list[Rep
     if lifted or not part.bare or not _is_bare(document, part):
         return lifted
     # What belongs next to the content and has no meaning must not get into it.
-    nothing = {_letters(name) for name in _saying_nothing(part)}
+    nothing = {
+        _letters(name)
+        for name, facts in facts_of(part).items()
+        if name not in content_of(part) and facts.read_only is not None
+        if facts.read_only.fate is ReadOnlyReason.DROPPED
+    }
     gone = [Drop((*path, key)) for key in document if _letters(key) in nothing]
     return [*gone] or [Wrap(path, part.bare)]
 
@@ -384,14 +384,6 @@ def _misplaced(document: dict[str, Json], part: type[Part], path: Path) -> list[
     place = places[_letters(misplaced[0])]
     is_taken = _letters(place[0]) in map(_letters, document)
     return [] if is_taken else [Lift((*path, part.bare, misplaced[0]), place)]
-
-
-def _saying_nothing(part: type[Part]) -> Iterator[str]:
-    """Yield the fields of a part that have no meaning, and are not in its content."""
-    for name, facts in facts_of(part).items():
-        is_dropped = facts.read_only is not None and facts.read_only.fate is ReadOnlyReason.DROPPED
-        if is_dropped and name not in content_of(part):
-            yield name
 
 
 def _steps_inside(

@@ -95,23 +95,15 @@ def _facts(annotation: Any, markers: tuple[object, ...]) -> Facts:
     values = _facts(arguments[1], ()) if is_map else None
     is_part = isinstance(annotation, type) and issubclass(annotation, traits.Part)
     part = annotation if is_part else None
-    read_only, listed = _marker(markers, traits.ReadOnly), _marker(markers, traits.KnownValues)
-    bound, form, keyed = (
-        _marker(markers, traits.AtMost),
-        _marker(markers, traits.Formed),
-        _marker(markers, traits.Keyed),
-    )
-    inner = items or values
-    checked = (part, read_only, listed, bound, form, keyed)
-    return Facts(
+    found = Facts(
         part=part,
         items=items,
         values=values,
-        read_only=read_only,
-        listed=listed,
-        bound=bound,
-        form=form,
-        keyed=keyed,
+        read_only=_marker(markers, traits.ReadOnly),
+        listed=_marker(markers, traits.KnownValues),
+        bound=_marker(markers, traits.AtMost),
+        form=_marker(markers, traits.Formed),
+        keyed=_marker(markers, traits.Keyed),
         refers=_marker(markers, traits.Refers),
         unit=_marker(markers, traits.Unit),
         needed=_marker(markers, traits.Needed) is not None,
@@ -119,8 +111,10 @@ def _facts(annotation: Any, markers: tuple[object, ...]) -> Facts:
         unordered=_marker(markers, traits.Unordered) is not None,
         int64=_marker(markers, traits.Int64) is not None,
         is_text=annotation is str,
-        plain=not any(checked) and (inner is None or inner.plain),
     )
+    checked = (part, found.read_only, found.listed, found.bound, found.form, found.keyed)
+    inner = items or values
+    return replace(found, plain=not any(checked) and (inner is None or inner.plain))
 
 
 def _marker(markers: tuple[object, ...], kind: type[Marker]) -> Marker | None:
