@@ -99,14 +99,14 @@ def _with_places(
     removed.
     """
     by_list: dict[Path, list[Finding]] = defaultdict(list)
+    rest: list[Finding] = []
     for finding in findings:
         read_only = facts_at(kind.spec, finding.path).read_only if finding.code == "M305" else None
         if read_only is not None and read_only.fate is ReadOnlyReason.AS_LISTED:
-            by_list[tuple(EACH if isinstance(step, int) else step for step in finding.path)].append(
-                finding
-            )
-    gone = {id(finding) for group in by_list.values() for finding in group}
-    rest = [finding for finding in findings if id(finding) not in gone]
+            general = tuple(EACH if isinstance(step, int) else step for step in finding.path)
+            by_list[general].append(finding)
+        else:
+            rest.append(finding)
     return [*rest, *(_places_finding(group, spec, kind) for group in by_list.values())]
 
 

@@ -63,6 +63,12 @@ def content_of(model: type[traits.Part]) -> Mapping[str, Facts]:
 
 
 @cache
+def _read_only_in(model: type[traits.Part]) -> frozenset[str]:
+    fields = facts_of(model).items()
+    return frozenset(name for name, facts in fields if facts.read_only is not None)
+
+
+@cache
 def needed_in(model: type[traits.Part]) -> tuple[str, ...]:
     """Return the fields of a model that services are known to require."""
     return tuple(name for name, facts in facts_of(model).items() if facts.needed)
@@ -248,8 +254,8 @@ def without_read_only(document: dict[str, Json], model: type[traits.Part]) -> di
 
 
 def _writable(document: dict[str, Json], part: type[traits.Part]) -> dict[str, Json]:
-    hidden = [name for name in document if facts_of(part).get(name, NOTHING).read_only is not None]
-    if not hidden:
+    hidden = _read_only_in(part)
+    if hidden.isdisjoint(document):
         return document
     return {name: value for name, value in document.items() if name not in hidden}
 

@@ -334,7 +334,7 @@ DELETED = "alert-deleted"
 LOWERED = "alert-priority-lowered"
 CONSENTS = (SILENCED, DELETED)
 
-_PRIORITY = "ALERT_DEF_PRIORITY_P"
+_PRIORITY = re.compile("ALERT_DEF_PRIORITY_P([1-5])")
 _LOWEST = 5  # the meaning of an absent priority, by the name of its value
 
 
@@ -387,9 +387,8 @@ def _rank(priority: Json | Missing) -> int:
     """Return 1 for P1 to 5 for P5, and 0 for an unknown value."""
     if not isinstance(priority, str):
         return _LOWEST
-    digit = priority.removeprefix(_PRIORITY)[:1]
-    known = priority.startswith(_PRIORITY) and digit in tuple("12345")
-    return int(digit) if known else 0
+    known = _PRIORITY.match(priority)
+    return 0 if known is None else int(known[1])
 
 
 def _names(change: Change) -> frozenset[str]:
