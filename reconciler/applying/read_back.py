@@ -149,7 +149,7 @@ async def objected(kind: Kind, api: Api, sendings: Sequence[Sending]) -> list[mo
 
     Raises errors that concern the whole service.
     """
-    answers = await asyncio.gather(*(kind.preflight(api, sending) for sending in sendings))
+    answers = await asyncio.gather(*(kind.remote.preflight(api, sending) for sending in sendings))
     return [
         model.Refused(sending.ref, "; ".join(foreseen.objections))
         for sending, foreseen in zip(sendings, answers, strict=True)
@@ -247,7 +247,7 @@ def _what_is_missing(
         return model.Absent("a read still shows what was there before")
     if was_overtaken(sending.change.observation, now, answer):
         return None
-    declared = kind.complete(sending.manifest, now, acknowledged.memory)
+    declared = kind.remote.complete(sending.manifest, now, acknowledged.memory)
     found = stored_otherwise(kind, declared, now.document)
     members = [
         path for difference in found for path in document.members_missing(difference, kind.shape)

@@ -129,7 +129,7 @@ class Run:
         reached(Point.AFTER_STARTED)
         answers: Sequence[WriteResult]
         try:
-            answers = await kind.write(self.api, sendings, self._identified)
+            answers = await kind.remote.write(self.api, sendings, self._identified)
         except (JournalError, Locked) as error:
             self.applied.unjournaled = True
             answers = [error] * len(sendings)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
+from functools import cache
 from importlib import import_module
-from typing import Final, overload
+from typing import Final
 
 from reconciler.kinds.kind import Kind
 
@@ -23,17 +24,8 @@ Their models are half of what a command imports, and most runs of one file use o
 
 
 class _ByName(Mapping[str, Kind]):
-    def __init__(self) -> None:
-        self._loaded: dict[str, Kind] = {}
-
     def __getitem__(self, name: str) -> Kind:
-        kind = self._loaded.get(name)
-        if kind is None:
-            folder = _FOLDERS[name]
-            found = getattr(import_module(f"{__name__}.{folder}"), folder.upper())
-            assert isinstance(found, Kind)  # noqa: S101 - each package defines its kind
-            kind = self._loaded[name] = found
-        return kind
+        return _load(_FOLDERS[name])
 
     def __contains__(self, name: object) -> bool:
         return name in _FOLDERS
@@ -45,25 +37,15 @@ class _ByName(Mapping[str, Kind]):
         return len(_FOLDERS)
 
 
-class _Kinds(Sequence[Kind]):
-    @overload
-    def __getitem__(self, index: int) -> Kind: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[Kind]: ...
-
-    def __getitem__(self, index: int | slice) -> Kind | Sequence[Kind]:
-        return tuple(BY_NAME.values())[index]
-
-    def __iter__(self) -> Iterator[Kind]:
-        return iter(BY_NAME.values())
-
-    def __len__(self) -> int:
-        return len(_FOLDERS)
+@cache
+def _load(folder: str) -> Kind:
+    found = getattr(import_module(f"{__name__}.{folder}"), folder.upper())
+    assert isinstance(found, Kind)  # noqa: S101 - each package defines its kind
+    return found
 
 
 BY_NAME: Final[Mapping[str, Kind]] = _ByName()
 """Every kind by its name. The names are known without loading any kind."""
 
-KINDS: Final[Sequence[Kind]] = _Kinds()
+KINDS: Final[Collection[Kind]] = BY_NAME.values()
 """Every kind, in the order in which they are applied."""

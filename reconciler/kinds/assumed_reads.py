@@ -13,16 +13,16 @@ from reconciler.api.replies import check_whole
 from reconciler.document import ABSENT, Json, Missing, value_at
 from reconciler.errors import UnclearAbsence, UnreadableReply
 from reconciler.kinds.field_traits import Part
-from reconciler.kinds.id_forms import IdForm
-from reconciler.kinds.kind import Kind
+from reconciler.kinds.kind import IdForm, Kind
 from reconciler.kinds.repairs import PasteRepair, repaired
 from reconciler.kinds.shape import camel_case_known_fields, without_read_only
-from reconciler.model import RemoteId
+from reconciler.model import Manifest, Remembered, RemoteId, Unknown
 from reconciler.model.assumptions import Listing, steps_of
 from reconciler.runtime.addresses import is_part
 
 if TYPE_CHECKING:
     from reconciler.api.client import Api
+    from reconciler.journal.history import Memory
 
 
 _SHOWN = 80
@@ -93,6 +93,24 @@ def given_id(document: Json | Missing, name: str) -> str:
     return value
 
 
+def created_id(manifest: Manifest, memory: Memory) -> RemoteId | None:
+    """Return the declared id, or the id that the create returned.
+
+    While a create is in doubt, an id from before it says nothing about its outcome.
+    """
+    if manifest.remote_id is None and memory.unsettled_create is None:
+        return memory.remote_id
+    return manifest.remote_id
+
+
+def remembered(remote_id: RemoteId | None, memory: Memory, what: str) -> Remembered | Unknown:
+    """Return the last acknowledged write of what the API cannot read, if it had this id."""
+    last = memory.acknowledged
+    if last is not None and remote_id is not None and last.remote_id == remote_id:
+        return Remembered(remote_id, last.declared)
+    return Unknown(remote_id, f"the API has no read of {what}")
+
+
 def without(document: dict[str, Json], names: frozenset[str]) -> dict[str, Json]:
     """Return an object without the fields that only the service sets."""
     return {key: value for key, value in document.items() if key not in names}
@@ -125,15 +143,10 @@ async def read_record(
         return ABSENT
     setting = f"`api.reads.{name}`"
     record = _object_at(answer, read.record, f"{setting}: the answer to GET {path}", "record")
-    id_form.check(remote_id, _reported_id(record))
+    id_form.check(remote_id, value_at(record, ("id",)))
     spec = _object_at(record, read.spec, f"{setting}: the record at {path}", "spec")
-    camel_case = camel_case_known_fields(record, model)
-    assert isinstance(camel_case, dict)  # noqa: S101 - an object stays an object
-    return ReadRecord(camel_case, _as_declared(spec, model, id_form, setting))
-
-
-def _reported_id(record: Json | Missing) -> Json | Missing:
-    return value_at(record, ("id",))
+    declared = _as_declared(spec, model, id_form, setting)
+    return ReadRecord(camel_case_known_fields(record, model), declared)
 
 
 def _object_at(document: Json | Missing, place: str | None, what: str, of: str) -> dict[str, Json]:
@@ -156,8 +169,8 @@ def _as_declared(
     document: Json = spec
     for made in PasteRepair(model, id_form, has_id=True).rounds(spec):
         document = repaired(document, made)
-    document = without_read_only(document, model)
     assert isinstance(document, dict)  # noqa: S101 - an object stays an object
+    document = without_read_only(document, model)
     if not isinstance(document.get("name"), str):
         raise UnreadableReply(f"{setting}: what it leads to has no `name`, so it is no spec")
     return document

@@ -13,19 +13,8 @@ from typing import Any, Final, TypeGuard, assert_never
 from pydantic import ValidationError
 
 from reconciler.document import Json, Path, value_at
-from reconciler.kinds.field_traits import (
-    FORMS,
-    AtMost,
-    Choosing,
-    Formed,
-    Keyed,
-    KnownValues,
-    Part,
-    ReadOnly,
-    Unit,
-    ValueCoverage,
-)
-from reconciler.kinds.shape import Facts, facts_at, facts_of
+from reconciler.kinds import field_traits as traits
+from reconciler.kinds.shape import Facts, facts_at, facts_of, members_of, needed_in
 from reconciler.runtime.addresses import steps_in
 from reconciler.syntax.diagnostic import WANTED, Advice, Finding, warning
 from reconciler.syntax.expressions import (
@@ -121,7 +110,7 @@ def _number(value: float | str, wrong: InvalidValue) -> str:
     return "" if rest else str(counted)
 
 
-_COUNTED: Final = {Unit.SECONDS: 1, Unit.MINUTES: 60}
+_COUNTED: Final = {traits.Unit.SECONDS: 1, traits.Unit.MINUTES: 60}
 _DURATION: Final = re.compile(
     r"([0-9]{1,9}) ?(?:([smhdw])|(?:(s)ec(?:ond)?|(m)in(?:ute)?|(h)(?:ou)?r|(d)ay|(w)eek)s?)"
 )
@@ -148,13 +137,13 @@ def _wrapped(word: str, wrong: InvalidValue) -> str:
     return _in_its_field(word, part) if part is not None else ""
 
 
-def _in_its_field(word: str, part: type[Part]) -> str:
+def _in_its_field(word: str, part: type[traits.Part]) -> str:
     """Return a word in the only field of a part that fits: `{labels: [team]}` for `team`.
 
     A duration is used where a part counts seconds: `{seconds: 900}` for `15m`.
     """
     fields = [(name, facts) for name, facts in facts_of(part).items() if facts.read_only is None]
-    counted = [name for name, facts in fields if facts.unit is Unit.SECONDS]
+    counted = [name for name, facts in fields if facts.unit is traits.Unit.SECONDS]
     seconds = seconds_of(word)
     if seconds and len(counted) == 1:
         return f"{{{counted[0]}: {seconds}}}"
@@ -195,19 +184,18 @@ def meant_number(text: str, *, is_whole: bool = False) -> str:
 MOST_ERRORS = 10_000
 _TEXT_BOUNDS = frozenset(("int64_text", "string_pattern_mismatch", "string_too_short"))
 _TEXT_BOOLEANS = {
-    "true": "true",
-    "yes": "true",
-    "on": "true",
-    "y": "true",
-    "false": "false",
-    "no": "false",
-    "off": "false",
-    "n": "false",
+    **dict.fromkeys(("true", "yes", "on", "y"), "true"),
+    **dict.fromkeys(("false", "no", "off", "n"), "false"),
+}
+_BOUNDS = {
+    "string_too_short": "must not be empty",
+    "greater_than_equal": "must be at least {ge}",
+    "less_than_equal": "must be at most {le}",
 }
 
 
 def type_findings(
-    document: Json, model: type[Part], path: Path, misspelt: Collection[Path]
+    document: Json, model: type[traits.Part], path: Path, misspelt: Collection[Path]
 ) -> Iterator[Finding]:
     """Yield the wrong types, missing fields and broken bounds of the API document.
 
@@ -260,7 +248,11 @@ def _finding(wrong: InvalidValue, bounds: Mapping[str, Any]) -> Finding:
     if kind in WANTED:
         message = f"{name_of(path)} must be {_wanted(wrong)}, not {_described(value)}"
         return Finding("M301", path, message, suggestion=meant_value(wrong))
-    return Finding("M309", path, f"{name_of(path)} {_bound(kind, bounds)}")
+    if kind == "string_pattern_mismatch":
+        form = traits.FORMS.get(bounds["pattern"], f"of the form {bounds['pattern']}")
+        return Finding("M309", path, f"{name_of(path)} must be {form}")
+    broken = _BOUNDS.get(kind, f"breaks a bound ({kind.replace('_', ' ')})")
+    return Finding("M309", path, f"{name_of(path)} {broken.format(**bounds)}")
 
 
 MOST_NAMED = 8
@@ -271,27 +263,12 @@ def _wanted(wrong: InvalidValue) -> str:
     return WANTED[wrong.kind] if part is None else wanted_of(part)
 
 
-def wanted_of(part: type[Part]) -> str:
+def wanted_of(part: type[traits.Part]) -> str:
     """Return what a value of a part must be: a mapping, and the fields that it may have."""
     fields = [f"`{name}`" for name, facts in facts_of(part).items() if facts.read_only is None]
     more = len(fields) - MOST_NAMED
     named = ", ".join(fields[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
     return f"a mapping of {named}" if fields else "a mapping, as `{}`"
-
-
-def _bound(kind: str, bounds: Mapping[str, Any]) -> str:
-    match kind:
-        case "string_pattern_mismatch":
-            pattern = bounds["pattern"]
-            return f"must be {FORMS.get(pattern, f'of the form {pattern}')}"
-        case "string_too_short":
-            return "must not be empty"
-        case "greater_than_equal":
-            return f"must be at least {bounds['ge']}"
-        case "less_than_equal":
-            return f"must be at most {bounds['le']}"
-        case _:
-            return f"breaks a bound ({kind.replace('_', ' ')})"
 
 
 def _described(value: object) -> str:
@@ -336,8 +313,16 @@ def key_finding(path: Path) -> Finding:
 
 def key_findings(document: Json, path: Path) -> Iterator[Finding]:
     """Yield a warning for each text in a document that looks like a key."""
-    if _holds_key(document):
-        yield from _placed(document, path)
+    if isinstance(document, str):
+        if looks_like_key(document):
+            yield key_finding(path)
+    elif isinstance(document, dict | list):
+        for step, value in document.items() if isinstance(document, dict) else enumerate(document):
+            # Most texts are too short for a key, and a place costs time.
+            if isinstance(value, dict | list) or (
+                isinstance(value, str) and len(value) >= SHORTEST_KEY
+            ):
+                yield from key_findings(value, (*path, step))
 
 
 def looks_like_key(text: str) -> bool:
@@ -355,34 +340,7 @@ def _mixed(text: str) -> bool:
     return digits >= _DIGITS and _CAPITALS <= capitals < len(text) - digits
 
 
-def _holds_key(document: Json) -> bool:
-    """Return whether a document has such a text, without its place: places cost time."""
-    rest = [document]
-    while rest:
-        value = rest.pop()
-        if isinstance(value, str):
-            if len(value) >= SHORTEST_KEY and looks_like_key(value):
-                return True
-        elif isinstance(value, dict):
-            rest.extend(value.values())
-        elif isinstance(value, list):
-            rest.extend(value)
-    return False
-
-
-def _placed(document: Json, path: Path) -> Iterator[Finding]:
-    if isinstance(document, str):
-        if looks_like_key(document):
-            yield key_finding(path)
-    elif isinstance(document, dict):
-        for key, value in document.items():
-            yield from _placed(value, (*path, key))
-    elif isinstance(document, list):
-        for index, item in enumerate(document):
-            yield from _placed(item, (*path, index))
-
-
-def lint(document: Json, model: type[Part], path: Path = ()) -> Iterator[Finding]:
+def lint(document: Json, model: type[traits.Part], path: Path = ()) -> Iterator[Finding]:
     """Yield what is wrong in `document`, at `path` in the manifest, by the model.
 
     Variables are already filled in; secrets and references are not.
@@ -394,7 +352,7 @@ def lint(document: Json, model: type[Part], path: Path = ()) -> Iterator[Finding
     yield from key_findings(document, path)
 
 
-def _part_findings(document: Json, model: type[Part], path: Path) -> Iterator[Finding]:
+def _part_findings(document: Json, model: type[traits.Part], path: Path) -> Iterator[Finding]:
     if not isinstance(document, dict):
         return
     known = facts_of(model)
@@ -406,14 +364,14 @@ def _part_findings(document: Json, model: type[Part], path: Path) -> Iterator[Fi
                 strange.extend(_unknown_field(key, model, (*path, key)))
         elif not facts.plain:
             yield from _value_findings(value, facts, (*path, key))
-    if model.needed:
+    if needed_in(model):
         yield from _need_findings(document, model, path, strange)
     yield from strange
     if model.alternatives:
         yield from _alternative_findings(document, model, path)
 
 
-def _is_of_an_item(key: str, document: dict[str, Json], model: type[Part]) -> bool:
+def _is_of_an_item(key: str, document: dict[str, Json], model: type[traits.Part]) -> bool:
     """Return whether the field belongs to items of a required list that is missing.
 
     Then the finding about the list is enough.
@@ -427,18 +385,18 @@ def _is_of_an_item(key: str, document: dict[str, Json], model: type[Part]) -> bo
 
 
 def _need_findings(
-    document: dict[str, Json], model: type[Part], path: Path, strange: list[Finding]
+    document: dict[str, Json], model: type[traits.Part], path: Path, strange: list[Finding]
 ) -> Iterator[Finding]:
     """Yield missing fields that services are known to need.
 
     If one field is missing and one is unknown, the missing name is suggested for the unknown one.
     """
     meant = {finding.suggestion for finding in strange}
-    for key in model.needed:
+    for key in needed_in(model):
         if key in document and document[key] is None:
             message = f"`{key}` is null, and services are known to need it"
             yield warning("M302", (*path, key), message, Advice("give it a value"))
-    missing = [key for key in model.needed if key not in document and key not in meant]
+    missing = [key for key in needed_in(model) if key not in document and key not in meant]
     if len(missing) == len(strange) == 1 and not strange[0].suggestion:
         strange[0] = replace(strange[0], suggestion=missing[0])
     elif missing:
@@ -447,7 +405,9 @@ def _need_findings(
         yield warning("M302", path, message, _filled_in(document, missing, model))
 
 
-def _filled_in(document: dict[str, Json], missing: Sequence[str], model: type[Part]) -> Advice:
+def _filled_in(
+    document: dict[str, Json], missing: Sequence[str], model: type[traits.Part]
+) -> Advice:
     """Return the advice for missing fields, with a value if one is known."""
     known = facts_of(model)
     shown = []
@@ -462,7 +422,7 @@ def _filled_in(document: dict[str, Json], missing: Sequence[str], model: type[Pa
     )
 
 
-def _unknown_field(key: str, model: type[Part], path: Path) -> Iterator[Finding]:
+def _unknown_field(key: str, model: type[traits.Part], path: Path) -> Iterator[Finding]:
     near = _near_field(key, model)
     facts = facts_of(model).get(near)
     if facts is not None and facts.read_only is not None:
@@ -475,11 +435,11 @@ def _unknown_field(key: str, model: type[Part], path: Path) -> Iterator[Finding]
 
 
 @lru_cache(maxsize=4096)
-def _near_field(key: str, model: type[Part]) -> str:
+def _near_field(key: str, model: type[traits.Part]) -> str:
     return nearest(key, facts_of(model))
 
 
-def _read_only_finding(key: str, read_only: ReadOnly, path: Path) -> Finding:
+def _read_only_finding(key: str, read_only: traits.ReadOnly, path: Path) -> Finding:
     message = f"`{key}` {read_only.why} and cannot be declared"
     return Finding("M305", path, message, suggestion=read_only.instead, at_key=True)
 
@@ -489,11 +449,8 @@ def _value_findings(value: Json, facts: Facts, path: Path) -> Iterator[Finding]:
         yield _read_only_finding(str(path[-1]), facts.read_only, path)
     elif facts.part is not None:
         yield from _part_findings(value, facts.part, path)
-    elif isinstance(value, list):
-        yield from _list_findings(value, facts, path)
-    elif isinstance(value, dict) and facts.values is not None and not facts.values.plain:
-        for key, item in value.items():
-            yield from _value_findings(item, facts.values, (*path, key))
+    elif isinstance(value, dict | list):
+        yield from _inner_findings(value, facts, path)
     elif isinstance(value, str):
         yield from _text_findings(value, facts, path)
     elif facts.bound is not None and not facts.is_text and _is_number(value):
@@ -505,14 +462,17 @@ def _is_number(value: Json) -> TypeGuard[int | float]:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _list_findings(items: list[Json], facts: Facts, path: Path) -> Iterator[Finding]:
-    if facts.bound is not None:
-        yield from _bound_findings(len(items), facts.bound, path, " items")
-    if facts.items is not None and not facts.items.plain:
-        for index, item in enumerate(items):
-            yield from _value_findings(item, facts.items, (*path, index))
-    if facts.keyed is not None:
-        yield from _twin_findings(items, facts.keyed, path)
+def _inner_findings(
+    value: dict[str, Json] | list[Json], facts: Facts, path: Path
+) -> Iterator[Finding]:
+    """Yield the findings on a list or a map: its length, what is inside, items of one name."""
+    if facts.bound is not None and isinstance(value, list):
+        yield from _bound_findings(len(value), facts.bound, path, " items")
+    for member in members_of(value, facts):
+        if not member.facts.plain:
+            yield from _value_findings(member.value, member.facts, (*path, member.step))
+    if facts.keyed is not None and isinstance(value, list):
+        yield from _twin_findings(value, facts.keyed, path)
 
 
 def _text_findings(text: str, facts: Facts, path: Path) -> Iterator[Finding]:
@@ -526,21 +486,25 @@ def _text_findings(text: str, facts: Facts, path: Path) -> Iterator[Finding]:
         yield from _bound_findings(len(text), facts.bound, path, " characters")
 
 
-def _listed_findings(text: str, listed: KnownValues, path: Path) -> Iterator[Finding]:
+def _listed_findings(text: str, listed: traits.KnownValues, path: Path) -> Iterator[Finding]:
     if text in listed.values:
         return
     near = listed.near(text)
     named = ", ".join(listed.values)
-    if listed.listing is ValueCoverage.CLOSED:
+    if listed.listing is traits.ValueCoverage.CLOSED:
         message = f"{name_of(path)} is limited by the API document to {named}"
         yield Finding("M309", path, message, suggestion=near or LISTED)
     elif near or not listed.takes(text):
-        others = "others begin with its prefix" if listed.listing is ValueCoverage.EXAMPLES else ""
+        others = (
+            "others begin with its prefix"
+            if listed.listing is traits.ValueCoverage.EXAMPLES
+            else ""
+        )
         message = f"`{text}` is not a listed value (listed: {named}{others and f'; {others}'})"
         yield warning("M306", path, message, near or LISTED)
 
 
-def _form_findings(text: str, form: Formed, path: Path) -> Iterator[Finding]:
+def _form_findings(text: str, form: traits.Formed, path: Path) -> Iterator[Finding]:
     step = next(steps_in(text), "") if form.in_path else ""
     if step:
         message = f"{name_of(path)} is a part of addresses, in which `{step}` leads elsewhere"
@@ -550,7 +514,9 @@ def _form_findings(text: str, form: Formed, path: Path) -> Iterator[Finding]:
         yield warning("M307", path, message, form.corrected(text))
 
 
-def _bound_findings(measure: float, bound: AtMost, path: Path, unit: str) -> Iterator[Finding]:
+def _bound_findings(
+    measure: float, bound: traits.AtMost, path: Path, unit: str
+) -> Iterator[Finding]:
     if bound.high is not None and measure > bound.high:
         words = f"at most {bound.high:,}"
     elif bound.low is not None and measure < bound.low:
@@ -563,7 +529,7 @@ def _bound_findings(measure: float, bound: AtMost, path: Path, unit: str) -> Ite
     yield warning("M307", path, f"{message}; services are known to take {words}")
 
 
-def _twin_findings(items: list[Json], keyed: Keyed, path: Path) -> Iterator[Finding]:
+def _twin_findings(items: list[Json], keyed: traits.Keyed, path: Path) -> Iterator[Finding]:
     seen: set[str] = set()
     for index, item in enumerate(items):
         key = value_at(item, keyed.identity)
@@ -579,7 +545,7 @@ def _twin_findings(items: list[Json], keyed: Keyed, path: Path) -> Iterator[Find
 
 
 def _alternative_findings(
-    document: dict[str, Json], model: type[Part], path: Path
+    document: dict[str, Json], model: type[traits.Part], path: Path
 ) -> Iterator[Finding]:
     """Yield fields that exclude each other, and needed choices that are missing.
 
@@ -596,15 +562,17 @@ def _alternative_findings(
             yield from _choice_findings(group, model.choosing, path)
 
 
-def _choice_findings(group: frozenset[str], choosing: Choosing, path: Path) -> Iterator[Finding]:
+def _choice_findings(
+    group: frozenset[str], choosing: traits.Choosing, path: Path
+) -> Iterator[Finding]:
     named = ", ".join(f"`{key}`" for key in sorted(group))
     match choosing:
-        case Choosing.FREE:
+        case traits.Choosing.FREE:
             return
-        case Choosing.EXPECTED:
+        case traits.Choosing.EXPECTED:
             message = f"{name_of(path)} is without one of {named}, which services are known to need"
             yield warning("M302", path, message)
-        case Choosing.REQUIRED:
+        case traits.Choosing.REQUIRED:
             yield Finding("M302", path, f"one of {named} is required")
         case _:
             assert_never(choosing)

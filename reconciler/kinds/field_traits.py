@@ -45,6 +45,10 @@ class Wrapper:
     """Other fields of the same answer, which are not about the record."""
 
 
+Choices: TypeAlias = tuple[frozenset[str], ...]
+"""Groups of fields that exclude each other."""
+
+
 class Part(BaseModel):
     """An object of the API. Unknown fields are kept: the API document is not complete."""
 
@@ -53,14 +57,11 @@ class Part(BaseModel):
         extra="allow", strict=True, frozen=True, alias_generator=to_camel, defer_build=True
     )
 
-    alternatives: ClassVar[tuple[frozenset[str], ...]] = ()
+    alternatives: ClassVar[Choices] = ()
     """Groups of fields; an object has at most one field of each group."""
 
     choosing: ClassVar[Choosing] = Choosing.FREE
     """The need for one field of each group."""
-
-    needed: ClassVar[tuple[str, ...]] = ()
-    """Fields that services are known to require, though no document says so."""
 
     complete: ClassVar[bool] = True
     """Whether all its fields are known, so that any other field is worth a warning."""
@@ -88,6 +89,18 @@ class ObservedPart(Part):
     """An object that was observed, and that is not in the API document (docs/assumptions.md)."""
 
     documented: ClassVar[bool] = False
+
+
+class PartlyKnown(Part):
+    """An object of the API document with more fields than it shows."""
+
+    complete: ClassVar[bool] = False
+
+
+class PartlyObserved(ObservedPart):
+    """An observed object with more fields than were seen."""
+
+    complete: ClassVar[bool] = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +163,11 @@ class Observed:
 
 
 @dataclass(frozen=True, slots=True)
+class Needed:
+    """A field that services are known to require, though no document says so."""
+
+
+@dataclass(frozen=True, slots=True)
 class Int64:
     """An int64, which is sent as text: both forms are accepted and compared as numbers."""
 
@@ -173,10 +191,6 @@ class AtMost:
     low: float | None = None
 
 
-def _unknown(_: str) -> str:
-    return ""
-
-
 @dataclass(frozen=True, slots=True)
 class Formed:
     """A form of text that services are known to require: any other is a warning.
@@ -189,7 +203,7 @@ class Formed:
     words: str
     in_path: bool = False
     repair: str = ""
-    corrected: Callable[[str], str] = _unknown
+    corrected: Callable[[str], str] = lambda _: ""
     """Returns another text in this form, "" if the meaning is unclear."""
 
 

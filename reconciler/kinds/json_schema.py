@@ -13,8 +13,7 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import core_schema
 
 from reconciler.kinds.envelope_fields import MANIFEST, METADATA, EnvelopeField
-from reconciler.kinds.field_traits import Part
-from reconciler.kinds.kind import Kind
+from reconciler.kinds.kind import IdForm, Kind
 from reconciler.model import API_VERSION
 from reconciler.model.model_config import DescribedSchema
 from reconciler.syntax.expressions import EDITOR_PATTERN
@@ -40,46 +39,33 @@ FOR_EACH: Final[Schema] = {
 EXPRESSION: Final[Schema] = {"type": "string", "pattern": EDITOR_PATTERN}
 
 
-def manifest_schema(
-    kind: str, spec: type[Part], *, id_schema: Schema | None, id_required: bool
-) -> Schema:
-    """Return the schema of a whole manifest of one kind; no `id_schema` if it has no id."""
-    inner = spec.model_json_schema(schema_generator=_EditorSchema)
+def schema_of(kind: Kind) -> Schema:
+    """Return the schema of a whole manifest of a kind."""
+    inner = kind.spec.model_json_schema(schema_generator=_EditorSchema)
     definitions = inner.pop("$defs", {})
-    definitions[spec.__name__] = inner
+    definitions[kind.spec.__name__] = inner
     for definition in definitions.values():
         fields = definition.get("properties", {})
-        definition.update(
-            {"properties": {key: _filled_in(value) for key, value in fields.items()}}
-            if fields
-            else {}
-        )
+        if fields:
+            definition["properties"] = {key: _filled_in(value) for key, value in fields.items()}
+    properties: Schema = {
+        "apiVersion": {"const": API_VERSION},
+        "kind": {"const": kind.name},
+        "metadata": _metadata(kind.id_form),
+        "spec": _or_expression({"$ref": DEFINITIONS + kind.spec.__name__}),
+        "forEach": FOR_EACH,
+        "overrides": {"type": "object", "additionalProperties": _or_expression({"type": "object"})},
+    }
     return {
         "$schema": DIALECT,
-        "title": kind,
+        "title": kind.name,
         "description": inner["description"],
         "type": "object",
         "required": ["apiVersion", "kind", "metadata", "spec"],
         "additionalProperties": False,
-        "properties": {
-            **_said({"apiVersion": {"const": API_VERSION}, "kind": {"const": kind}}, MANIFEST),
-            **_said({"metadata": _metadata(id_schema, id_required=id_required)}, MANIFEST),
-            **_said({"spec": _or_expression({"$ref": DEFINITIONS + spec.__name__})}, MANIFEST),
-            **_said({"forEach": FOR_EACH, "overrides": _overrides()}, MANIFEST),
-        },
+        "properties": _said(properties, MANIFEST),
         "$defs": dict(sorted(definitions.items())),
     }
-
-
-def schema_of(kind: Kind) -> Schema:
-    """Return the schema of a whole manifest of a kind."""
-    form = kind.id_form
-    return manifest_schema(
-        kind.name,
-        kind.spec,
-        id_schema=dict(form.schema) if form.schema else None,
-        id_required=form.required,
-    )
 
 
 def workspace_schema(manifests: Iterable[Schema]) -> Schema:
@@ -91,10 +77,9 @@ def workspace_schema(manifests: Iterable[Schema]) -> Schema:
         "description": "One resource of a reconciler workspace.",
         "type": "object",
         "required": ["apiVersion", "kind", "metadata", "spec"],
-        "properties": {
-            **_said({"apiVersion": {"const": API_VERSION}}, MANIFEST),
-            **_said({"kind": {"enum": list(by_kind)}}, MANIFEST),
-        },
+        "properties": _said(
+            {"apiVersion": {"const": API_VERSION}, "kind": {"enum": list(by_kind)}}, MANIFEST
+        ),
         "allOf": [
             {
                 "if": {"properties": {"kind": {"const": kind}}, "required": ["kind"]},
@@ -102,18 +87,18 @@ def workspace_schema(manifests: Iterable[Schema]) -> Schema:
             }
             for kind in by_kind
         ],
-        "$defs": {kind: _nested(schema, kind) for kind, schema in by_kind.items()},
+        "$defs": {
+            kind: _moved(
+                {key: value for key, value in schema.items() if key != "$schema"},
+                f"{DEFINITIONS}{kind}/$defs/",
+            )
+            for kind, schema in by_kind.items()
+        },
     }
 
 
-def _nested(schema: Schema, kind: str) -> Schema:
-    """Return a schema for use among the definitions of another."""
-    inside = f"{DEFINITIONS}{kind}/$defs/"
-    moved: Schema = _moved(schema, inside)
-    return {key: value for key, value in moved.items() if key != "$schema"}
-
-
 def _moved(schema: Any, inside: str) -> Any:
+    """Return a schema for use inside another, where its definitions are at another place."""
     if isinstance(schema, list):
         return [_moved(item, inside) for item in schema]
     if not isinstance(schema, dict):
@@ -147,11 +132,7 @@ _EXEMPTION: Final[Schema] = {
 }
 
 
-def _overrides() -> Schema:
-    return {"type": "object", "additionalProperties": _or_expression({"type": "object"})}
-
-
-def _metadata(id_schema: Schema | None, *, id_required: bool) -> Schema:
+def _metadata(id_form: IdForm) -> Schema:
     properties: Schema = {
         "name": {"type": "string", "pattern": MADE_NAME_PATTERN},
         "labels": {"type": "object", "additionalProperties": {"type": "string"}},
@@ -168,11 +149,11 @@ def _metadata(id_schema: Schema | None, *, id_required: bool) -> Schema:
         "required": ["name"],
         "additionalProperties": False,
     }
-    if id_schema is not None:
-        properties["id"] = _or_expression(id_schema)
-        properties["ids"] = {"type": "object", "additionalProperties": _or_expression(id_schema)}
+    if id_form.schema:
+        properties["id"] = _or_expression({**id_form.schema})
+        properties["ids"] = {"type": "object", "additionalProperties": properties["id"]}
         metadata["not"] = {"required": ["id", "ids"]}
-    if id_required:
+    if id_form.required:
         metadata["anyOf"] = [{"required": ["id"]}, {"required": ["ids"]}]
     return {**metadata, "properties": _said(properties, METADATA)}
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import islice
@@ -29,7 +29,7 @@ from reconciler.kinds.repairs import (
     Wrap,
     repaired,
 )
-from reconciler.kinds.shape import EACH, NOTHING, Facts, facts_at, facts_of
+from reconciler.kinds.shape import EACH, Facts, content_of, facts_at, members_of
 from reconciler.syntax.diagnostic import Advice, Finding, Severity
 
 BY_FIX = Advice("leave it to `reconciler validate --fix`")
@@ -52,27 +52,26 @@ def judge(kind: Kind, spec: dict[str, Json], written: Json, *, has_id: bool) -> 
 
     The repaired `spec` is checked, and problems are reported where they were written.
     """
-    findings = [*islice(lint(spec, kind.spec), MOST_FINDINGS)]
+    findings = left = [*islice(lint(spec, kind.spec), MOST_FINDINGS)]
     # Most specs are valid, and are not walked again.
-    rounds = PasteRepair(kind.spec, kind.id_form, has_id).rounds(written) if findings else ()
-    if not rounds:
-        findings += [] if _failed(findings) else kind.check(spec)
-        return SpecReport(_with_places(findings, spec, kind), spec)
+    rounds = PasteRepair(kind.spec, kind.id_form, has_id).rounds(written) if findings else []
     fixed = spec
     for made in rounds:
         after = repaired(fixed, made)
         fixed = after if isinstance(after, dict) else fixed
-    left = [*islice(lint(fixed, kind.spec), MOST_FINDINGS)]
-    left += [] if _failed(left) else kind.check(fixed)
+    if rounds:
+        left = [*islice(lint(fixed, kind.spec), MOST_FINDINGS)]
+    if not any(finding.severity is Severity.ERROR for finding in left):
+        left = [*left, *kind.check(fixed)]
     origins = Origins(rounds)
     placed = [
-        replace(finding, path=origins.of(finding.path))
+        replace(finding, path=origins.of(finding.path)) if rounds else finding
         for finding in _with_places(left, fixed, kind)
     ]
     records = _records(fixed, kind, rounds, origins)
     moves_id = any(isinstance(repair, MoveId) for made in rounds for repair in made)
     return SpecReport(
-        [*(_reported(record, findings) for record in records), *placed], fixed, moves_id
+        [*(_reported(*record, findings) for record in records.items()), *placed], fixed, moves_id
     )
 
 
@@ -91,10 +90,6 @@ def unacceptable(kind: Kind, document: dict[str, Json]) -> Iterator[Finding]:
 _OF_MANIFESTS = ("M303", "M305")
 
 
-def _failed(findings: Sequence[Finding]) -> bool:
-    return any(finding.severity is Severity.ERROR for finding in findings)
-
-
 def _with_places(
     findings: Sequence[Finding], spec: dict[str, Json], kind: Kind
 ) -> Sequence[Finding]:
@@ -104,14 +99,14 @@ def _with_places(
     removed.
     """
     by_list: dict[Path, list[Finding]] = defaultdict(list)
+    rest: list[Finding] = []
     for finding in findings:
         read_only = facts_at(kind.spec, finding.path).read_only if finding.code == "M305" else None
         if read_only is not None and read_only.fate is ReadOnlyReason.AS_LISTED:
-            by_list[tuple(EACH if isinstance(step, int) else step for step in finding.path)].append(
-                finding
-            )
-    gone = {id(finding) for group in by_list.values() for finding in group}
-    rest = [finding for finding in findings if id(finding) not in gone]
+            general = tuple(EACH if isinstance(step, int) else step for step in finding.path)
+            by_list[general].append(finding)
+        else:
+            rest.append(finding)
     return [*rest, *(_places_finding(group, spec, kind) for group in by_list.values())]
 
 
@@ -136,17 +131,12 @@ def _places_finding(group: Sequence[Finding], spec: dict[str, Json], kind: Kind)
     return Finding(group[0].code, first, message, suggestion=remedy, at_key=True)
 
 
-@dataclass(frozen=True, slots=True)
-class _Record:
-    """One stored object, and its repairs, each with the path where it was written."""
-
-    name: str
-    repairs: Sequence[tuple[Path, Repair]]
-
-
 def _records(
     fixed: dict[str, Json], kind: Kind, rounds: Sequence[Round], origins: Origins
-) -> list[_Record]:
+) -> Mapping[str, Sequence[tuple[Path, Repair]]]:
+    """Return the repairs of each stored object, by its name, with the paths as written."""
+    if not rounds:
+        return {}
     members = {origins.of(path): name for path, name in _members(fixed, Facts(part=kind.spec), ())}
     found: dict[str, list[tuple[Path, Repair]]] = defaultdict(list)
     for nth, made in enumerate(rounds):
@@ -154,33 +144,35 @@ def _records(
         for repair in made:
             path = before.of(repair.path)
             heads = (path[:length] for length in range(len(path) + 1))
-            name = next((members[head] for head in heads if head in members), "")
+            name = next((members[head] for head in heads if head in members), f"this {kind.name}")
             found[name].append((path, repair))
-    whole = f"this {kind.name}"
-    return [_Record(name or whole, repairs) for name, repairs in found.items()]
+    return found
 
 
 def _members(document: Json, facts: Facts, path: Path) -> Iterator[tuple[Path, str]]:
     """Yield path and name of each stored object in a list of such."""
-    if isinstance(document, dict) and facts.part is not None:
-        for key, value in document.items():
-            yield from _members(value, facts_of(facts.part).get(key, NOTHING), (*path, key))
-    elif isinstance(document, list) and facts.keyed is not None and facts.keyed.distinct:
-        for index, item in enumerate(document):
-            name = value_at(item, facts.keyed.identity)
+    keyed = facts.keyed
+    for member in members_of(document, facts):
+        place = (*path, member.step)
+        if keyed is None or not keyed.distinct:
+            yield from _members(member.value, member.facts, place)
+        elif isinstance(member.step, int):
+            name = value_at(member.value, keyed.identity)
             shown = f" `{name}`" if isinstance(name, str) else ""
-            yield (*path, index), f"item {index + 1}{shown}"
+            yield place, f"item {member.step + 1}{shown}"
 
 
-def _reported(record: _Record, plain: Sequence[Finding]) -> Finding:
+def _reported(
+    name: str, repairs: Sequence[tuple[Path, Repair]], plain: Sequence[Finding]
+) -> Finding:
     """Return the one finding of a record; if only one field is wrong, its own finding."""
-    path, repair = record.repairs[0]
-    if len(record.repairs) == 1 and not isinstance(repair, Unwrap | Wrap | Lift):
+    path, repair = repairs[0]
+    if len(repairs) == 1 and not isinstance(repair, Unwrap | Wrap | Lift):
         own = next((finding for finding in plain if finding.path == path), None)
         if own is not None:
             return own
-    ways = _ways(record.repairs)
-    message = f"{record.name} is pasted as the service shows it: {'; '.join(ways.values())}"
+    ways = _ways(repairs)
+    message = f"{name} is pasted as the service shows it: {'; '.join(ways.values())}"
     at = (*path, *repair.steps[:1]) if isinstance(repair, Unwrap) else path
     return Finding(next(iter(ways)), at, message, suggestion=BY_FIX, at_key=True)
 
@@ -238,8 +230,7 @@ def kind_like(record: Json) -> Kind | None:
     The record, once repaired, has no error and nothing missing for that kind, and has a list or an
     object that only that kind has.
     """
-    found = [kind for kind in KINDS if _fits(record, kind)]
-    return found[0] if len(found) == 1 else None
+    return _only_kind(record, _fits)
 
 
 def kind_hinted(record: Json) -> Kind | None:
@@ -247,25 +238,25 @@ def kind_hinted(record: Json) -> Kind | None:
 
     The record has a name, and a list or an object that only that kind has.
     """
-    found = [kind for kind in KINDS if _looks_like(_repaired_as(record, kind), kind)]
+    return _only_kind(record, _is_named)
+
+
+def _only_kind(record: Json, is_like: Callable[[Json, Kind], bool]) -> Kind | None:
+    found: list[Kind] = []
+    for kind in KINDS:
+        fixed = record
+        for made in PasteRepair(kind.spec, kind.id_form, has_id=True).rounds(record):
+            fixed = repaired(fixed, made)
+        if _has_part_of_its_own(fixed, kind) and is_like(fixed, kind):
+            found.append(kind)
     return found[0] if len(found) == 1 else None
 
 
-def _looks_like(record: Json, kind: Kind) -> bool:
-    is_named = kind.singleton or isinstance(value_at(record, kind.title), str)
-    return is_named and _has_part_of_its_own(record, kind)
-
-
-def _repaired_as(record: Json, kind: Kind) -> Json:
-    for made in PasteRepair(kind.spec, kind.id_form, has_id=True).rounds(record):
-        record = repaired(record, made)
-    return record
+def _is_named(record: Json, kind: Kind) -> bool:
+    return kind.singleton or isinstance(value_at(record, kind.title), str)
 
 
 def _fits(record: Json, kind: Kind) -> bool:
-    record = _repaired_as(record, kind)
-    if not _has_part_of_its_own(record, kind):
-        return False
     findings = islice(lint(record, kind.spec), 1000)
     return not any(
         finding.severity is Severity.ERROR or finding.code == "M302" for finding in findings
@@ -282,15 +273,9 @@ def _has_part_of_its_own(record: Json, kind: Kind) -> bool:
 @cache
 def _parts_of_its_own(name: str) -> frozenset[str]:
     """Return the names of lists and objects that no other kind has."""
-    others = {field for kind in KINDS if kind.name != name for field in _content(kind)}
+    others = {field for kind in KINDS if kind.name != name for field in content_of(kind.spec)}
     return frozenset(
         field
-        for field, facts in _content(BY_NAME[name]).items()
+        for field, facts in content_of(BY_NAME[name].spec).items()
         if field not in others and (facts.part is not None or facts.items is not None)
     )
-
-
-def _content(kind: Kind) -> dict[str, Facts]:
-    fields = facts_of(kind.spec)
-    inner = fields[kind.spec.bare].part if kind.spec.bare else None
-    return dict(fields if inner is None else facts_of(inner))

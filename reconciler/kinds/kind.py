@@ -1,14 +1,18 @@
-"""Declarations of kinds for the engine: data and functions, no base class."""
+"""Declarations of kinds for the engine: data and functions, no base class; forms of their ids."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Final, TypeAlias
+from importlib import import_module
+from typing import TYPE_CHECKING, Final, Never, TypeAlias
 
-from reconciler.errors import ReconcilerError, ServiceRefused, UnreadableReply
+from reconciler.document import ABSENT, Json, Missing
+from reconciler.errors import AnotherRecord, ReconcilerError, ServiceRefused, UnreadableReply
+from reconciler.kinds.field_traits import INT32_MAX, UUID_PATTERN
 from reconciler.kinds.shape import exact_shape_of, shape_of
 from reconciler.model import (
     Change,
@@ -27,11 +31,88 @@ if TYPE_CHECKING:
     from reconciler.document import Json, Shape
     from reconciler.journal.history import Memory
     from reconciler.kinds.field_traits import Part
-    from reconciler.kinds.id_forms import IdForm
-    from reconciler.model import Change, Manifest
     from reconciler.model.assumptions import Assumptions
     from reconciler.queries import Query
     from reconciler.syntax.diagnostic import Finding
+
+
+MOST_DIGITS = len(str(INT32_MAX))
+
+
+@dataclass(frozen=True, slots=True)
+class IdForm:
+    """The form of `metadata.id` of a kind. `parse` returns None for any other form.
+
+    `counted` ids are assigned in order, so that every service has the same ids.
+    """
+
+    parse: Callable[[Json], RemoteId | None]
+    words: str
+    schema: Mapping[str, Json]
+    required: bool = False
+    counted: bool = False
+
+    def normal(self, remote_id: RemoteId) -> RemoteId:
+        """Return an id in its normal spelling; a service may write a uuid in capitals."""
+        known = self.parse(remote_id)
+        return remote_id if known is None else known
+
+    def typed(self, text: str) -> RemoteId | None:
+        """Read an id as a person types it; None for any other form."""
+        is_number = (
+            self.counted and text.isascii() and text.isdecimal() and len(text) <= MOST_DIGITS
+        )
+        return self.parse(int(text) if is_number else text)
+
+    def check(self, requested: RemoteId, answered: Json | Missing) -> None:
+        """Raise AnotherRecord if an answer has another id than was requested.
+
+        An answer without an id is about the requested one, as nothing says otherwise.
+        """
+        if answered in (ABSENT, None, ""):
+            return
+        is_id = isinstance(answered, str | int) and not isinstance(answered, bool)
+        if not is_id or self.normal(answered) != self.normal(requested):  # type: ignore[arg-type]  # checked
+            raise AnotherRecord(
+                f"asked for {requested}, the service answered with {str(answered)[:80]!r}"
+            )
+
+
+_UUID = re.compile(UUID_PATTERN)
+_SHORT = re.compile(r"[A-Za-z0-9_-]{1,64}")
+
+
+def _uuid(value: Json) -> RemoteId | None:
+    return value.lower() if isinstance(value, str) and _UUID.fullmatch(value) else None
+
+
+def _int32(value: Json) -> RemoteId | None:
+    is_integer = isinstance(value, int) and not isinstance(value, bool)
+    return value if is_integer and 1 <= value <= INT32_MAX else None  # type: ignore[operator,return-value]  # checked above
+
+
+def _short(value: Json) -> RemoteId | None:
+    return value if isinstance(value, str) and _SHORT.fullmatch(value) else None
+
+
+def _none(_: Json) -> RemoteId | None:
+    return None
+
+
+UUID = IdForm(_uuid, "a uuid", {"type": "string", "format": "uuid", "pattern": UUID_PATTERN})
+REQUIRED_UUID = IdForm(UUID.parse, UUID.words, UUID.schema, required=True)
+INT32 = IdForm(
+    _int32,
+    "an integer from 1 to 2147483647",
+    {"type": "integer", "minimum": 1, "maximum": INT32_MAX},
+    counted=True,
+)
+DASHBOARD_ID = IdForm(
+    _short,
+    "1 to 64 of the characters A-Z, a-z, 0-9, _ and -",
+    {"type": "string", "pattern": "^[A-Za-z0-9_-]+$"},
+)
+NO_ID = IdForm(_none, "left out: there is only one", {})
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +123,6 @@ class Foreseen:
     alerts: tuple[str, ...] = ()
 
 
-async def nothing_foreseen(*_: object) -> Foreseen:
-    """Return an empty answer, for a service that cannot be asked."""
-    return Foreseen()
-
-
 @dataclass(frozen=True, slots=True)
 class Watched:
     """A resource that another watches: one of a kind, by reference or by its id."""
@@ -54,15 +130,6 @@ class Watched:
     kind: str
     ref: Ref | None = None
     remote_id: str = ""
-
-
-def watches_nothing(_: Manifest) -> Iterator[Watched]:
-    """Yield nothing, for a kind that watches no resource."""
-    return iter(())
-
-
-def _takes_no_logs(_: Change, __: str, ___: str) -> bool:
-    return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,10 +142,7 @@ class Bearing:
     """
 
     label_maps: tuple[tuple[str, ...], ...] = ()
-    takes_logs_of: Callable[[Change, str, str], bool] = _takes_no_logs
-
-
-UNKNOWN_BEARING = Bearing()
+    takes_logs_of: Callable[[Change, str, str], bool] = lambda _, __, ___: False
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +219,16 @@ class Objective:
 Picture: TypeAlias = Grid | Ranking | Objective
 
 
+def gives_out_ids(manifest: Manifest, what: str, short: str) -> str:
+    """Return why a resource with a declared id is not created where the service gives out ids."""
+    if manifest.remote_id is None:
+        return ""
+    return (
+        f"the service has no {what} {manifest.remote_id} and gives out ids itself: "
+        f"correct metadata.id, or remove it to create the {short}"
+    )
+
+
 def to_begin_anew(manifest: Manifest) -> tuple[str, ...]:
     """Return the remedies for a resource that the API can create."""
     forget = f"`{on_journal('forget', str(manifest.ref))}`"
@@ -220,12 +294,15 @@ async def side_by_side(
 ) -> list[WriteResult]:
     """Write several resources concurrently, and wait for all of them.
 
-    An error that stops the run is returned and not raised, so that no answer of the others is lost.
+    A refusal is an outcome. An error that stops the run is returned and not raised, so that no
+    answer of the others is lost.
     """
 
     async def answer(sending: Sending) -> WriteResult:
         try:
             return await write_one(sending)
+        except ServiceRefused as refused:
+            return refusal(sending, refused)
         except ReconcilerError as error:
             return error
 
@@ -245,6 +322,27 @@ def refusal(sending: Sending, refused: ServiceRefused) -> Refused | Unconfirmed:
     gone = refused.status == HTTPStatus.NOT_FOUND and sending.change.remote_id is not None
     remedies = to_begin_anew(sending.manifest) if gone else ()
     return Refused(sending.ref, str(refused), remedies=remedies)
+
+
+async def _nothing_foreseen(_: Api, __: Sending) -> Foreseen:
+    return Foreseen()
+
+
+@dataclass(frozen=True, slots=True)
+class Remote:
+    """The functions of a kind that only a run with the service uses: `REMOTE` of its `remote`.
+
+    `preflight` asks the service about a write: its objections, and what depends on the resource.
+    `complete` adds to the declaration what the service needs and no manifest has (a slug, nested
+    ids).
+    """
+
+    observe: Observe
+    write: WriteFunction
+    preflight: Callable[[Api, Sending], Awaitable[Foreseen]] = _nothing_foreseen
+    complete: Callable[[Manifest, Observation, Memory], dict[str, Json]] = lambda manifest, _, __: (
+        manifest.spec
+    )
 
 
 class ConsentRule(Enum):
@@ -271,32 +369,8 @@ class RiskyChange:
     incidents: frozenset[str] = frozenset()
 
 
-def _weakens_nothing(_: Change) -> Iterator[RiskyChange]:
+def _nothing(_: object) -> Iterator[Never]:
     return iter(())
-
-
-def _nothing_to_find(_: dict[str, Json]) -> Iterator[Finding]:
-    return iter(())
-
-
-def _no_queries(_: dict[str, Json]) -> Iterator[Query]:
-    return iter(())
-
-
-def _no_identities(_: Manifest) -> Mapping[str, str]:
-    return {}
-
-
-def _own_id(manifest: Manifest) -> RemoteId | None:
-    return manifest.remote_id
-
-
-def _as_declared(manifest: Manifest, _: Observation, __: Memory) -> dict[str, Json]:
-    return manifest.spec
-
-
-def _creatable(_: Manifest) -> str:
-    return ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -305,48 +379,41 @@ class Kind:
 
     `noun` is its name on the command line. `readable`: whether the API document has a read of it.
     `findable`: whether a create with a lost answer can be looked up. `check` yields findings on
-    `spec`, `identities` returns what no two manifests may share, `complete` adds to the declaration
-    what the service needs and no manifest has (a slug, nested ids), `cannot_create` says why an
-    absent resource cannot be created. `preflight` asks the service about a write: its objections,
-    and what depends on the resource. `destroyable` is the keyed list with members that a write
-    deletes permanently. `weakens` yields risky changes, `bearing` is how incidents are matched to
-    it.
+    `spec`, `identities` returns what no two manifests may share, `cannot_create` says why an absent
+    resource cannot be created. `destroyable` is the keyed list with members that a write deletes
+    permanently. `weakens` yields risky changes, `bearing` is how incidents are matched to it.
     """
 
     name: str
     spec: type[Part]
     id_form: IdForm
-    observe: Observe
-    write: WriteFunction
     limits: str
     noun: str
     readable: bool = True
     findable: bool = False
     singleton: bool = False
     batch_size: int = 1
-    check: Callable[[dict[str, Json]], Iterator[Finding]] = _nothing_to_find
-    queries: Callable[[dict[str, Json]], Iterator[Query]] = _no_queries
+    check: Callable[[dict[str, Json]], Iterator[Finding]] = _nothing
+    queries: Callable[[dict[str, Json]], Iterator[Query]] = _nothing
     """Yields the queries in `spec` in a known language; others are ignored."""
 
-    identities: Callable[[Manifest], Mapping[str, str]] = _no_identities
-    declared_id: Callable[[Manifest], RemoteId | None] = _own_id
+    identities: Callable[[Manifest], Mapping[str, str]] = lambda _: {}
+    declared_id: Callable[[Manifest], RemoteId | None] = lambda manifest: manifest.remote_id
     title: tuple[str, ...] = ("name",)
     """The path of its name for people in `spec`."""
 
-    complete: Callable[[Manifest, Observation, Memory], dict[str, Json]] = _as_declared
-    cannot_create: Callable[[Manifest], str] = _creatable
-    preflight: Callable[[Api, Sending], Awaitable[Foreseen]] = nothing_foreseen
-    weakens: Callable[[Change], Iterator[RiskyChange]] = _weakens_nothing
+    cannot_create: Callable[[Manifest], str] = lambda _: ""
+    weakens: Callable[[Change], Iterator[RiskyChange]] = _nothing
     fires: bool = False
     """Whether it triggers events, incidents and cases: its track record."""
 
-    watches: Callable[[Manifest], Iterator[Watched]] = watches_nothing
+    watches: Callable[[Manifest], Iterator[Watched]] = _nothing
     """Yields the resources that it watches, so that their changes are shown for it."""
 
     consents: tuple[str, ...] = ()
     """The codes of `weakens` that need consent, so that a project file can give it."""
 
-    bearing: Bearing = UNKNOWN_BEARING
+    bearing: Bearing = Bearing()
     from_export: Callable[[dict[str, Json]], dict[str, Json]] | None = None
     """Turns the content of a `spec.file` into `spec`, if the kind has exports."""
 
@@ -373,6 +440,13 @@ class Kind:
     """Whether it decides about logs, so that samples of logs show what a change does."""
     unsaid: frozenset[str] = frozenset()
     """Steps of a path that only wrap others and mean nothing to a reader."""
+
+    @property
+    def remote(self) -> Remote:
+        """The functions that use the service, loaded at the first use: `validate` needs none."""
+        found = import_module(f"{self.spec.__module__.rpartition('.')[0]}.remote").REMOTE
+        assert isinstance(found, Remote)  # noqa: S101 - each kind has one
+        return found
 
     def normal_id(self, remote_id: RemoteId) -> RemoteId:
         """Return an id in its normal spelling."""
@@ -401,6 +475,6 @@ async def observe(
     Raises errors about the service as a whole: it is unreachable, or the key is refused.
     """
     try:
-        return await kind.observe(api, manifest, memory)
+        return await kind.remote.observe(api, manifest, memory)
     except (UnreadableReply, ServiceRefused) as error:
         return error

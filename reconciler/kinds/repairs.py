@@ -4,80 +4,75 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final, TypeAlias, assert_never
 
 from pydantic import ValidationError
 
-from reconciler.document import Json, Missing, Path, value_at
+from reconciler.document import ABSENT, Json, Path, value_at
 from reconciler.kinds.checks import MOST_ERRORS
 from reconciler.kinds.field_traits import Part, ReadOnly, ReadOnlyReason, Wrapper
-from reconciler.kinds.id_forms import IdForm
-from reconciler.kinds.shape import EACH, NOTHING, Facts, facts_of, names_of
+from reconciler.kinds.kind import IdForm
+from reconciler.kinds.shape import EACH, Facts, content_of, facts_of, members_of
 
 
 @dataclass(frozen=True, slots=True)
-class Drop:
+class PlacedRepair:
+    """A change of what is at `path` in a pasted record."""
+
+    path: Path
+
+
+class Drop(PlacedRepair):
     """A field that a manifest must not declare, and that has no meaning."""
 
-    path: Path
 
-
-@dataclass(frozen=True, slots=True)
-class MoveId:
+class MoveId(PlacedRepair):
     """An id that belongs into the metadata, which has none."""
 
-    path: Path
-
 
 @dataclass(frozen=True, slots=True)
-class Rename:
+class Rename(PlacedRepair):
     """A field under another name."""
 
-    path: Path
     name: str
 
 
 @dataclass(frozen=True, slots=True)
-class Negate:
+class Negate(PlacedRepair):
     """A flag with the opposite meaning of another field."""
 
-    path: Path
     name: str
     value: bool
 
 
 @dataclass(frozen=True, slots=True)
-class Unquote:
+class Unquote(PlacedRepair):
     """A number written as text."""
 
-    path: Path
     number: int | float
 
 
 @dataclass(frozen=True, slots=True)
-class Unwrap:
+class Unwrap(PlacedRepair):
     """A mapping with the record further inside, at `path` and then `steps`."""
 
-    path: Path
     steps: Path
 
 
 @dataclass(frozen=True, slots=True)
-class Wrap:
+class Wrap(PlacedRepair):
     """A mapping that is only the content of a field."""
 
-    path: Path
     name: str
 
 
 @dataclass(frozen=True, slots=True)
-class Lift:
+class Lift(PlacedRepair):
     """A field in the content of another; it belongs next to that field, at `steps`."""
 
-    path: Path
     steps: tuple[str, ...]
 
 
@@ -88,90 +83,78 @@ Round: TypeAlias = Sequence[Repair]
 
 def repaired(document: Json, made: Round) -> Json:
     """Return a document after one round; the given document is not changed."""
-    by_path: dict[Path, list[Repair]] = defaultdict(list)
-    for repair in made:
-        by_path[repair.path].append(repair)
-    touched = {repair.path[:length] for repair in made for length in range(len(repair.path) + 1)}
-    lifted = {repair.path[:-2]: repair for repair in made if isinstance(repair, Lift)}
-    return _with_lifted(_rebuilt(document, (), by_path, touched), document, lifted, ())
-
-
-def _with_lifted(after: Json, before: Json, lifted: Mapping[Path, Lift], path: Path) -> Json:
-    """Move lifted fields next to the content; such repairs make a round of their own."""
-    if not any(holder[: len(path)] == path for holder in lifted):
-        return after
-    if isinstance(after, list):
-        return [_with_lifted(item, before, lifted, (*path, nth)) for nth, item in enumerate(after)]
-    if not isinstance(after, dict):
-        return after
-    made: dict[str, Json] = {
-        key: _with_lifted(value, before, lifted, (*path, key)) for key, value in after.items()
+    # A lift changes the mapping around the content, and all others what is at their path.
+    by_path = {
+        repair.path[:-2] if isinstance(repair, Lift) else repair.path: repair for repair in made
     }
-    if path in lifted:
-        found = value_at(before, lifted[path].path)
-        value: Json = None if isinstance(found, Missing) else found
-        for step in reversed(lifted[path].steps[1:]):
-            value = {step: value}
-        made[lifted[path].steps[0]] = value
-    return made
+    touched = {path[:length] for path in by_path for length in range(len(path) + 1)}
+    return _after("", document, (), by_path, touched)[1]
 
 
-def _rebuilt(
-    value: Json, path: Path, by_path: Mapping[Path, Sequence[Repair]], touched: set[Path]
-) -> Json:
+def _after(
+    step: str, value: Json, path: Path, by_path: Mapping[Path, Repair], touched: set[Path]
+) -> tuple[str | None, Json]:
+    """Return name and value of a place after its repairs; no name if it is removed."""
     if path not in touched:
-        return value
+        return step, value
     if isinstance(value, list):
-        items: list[Json] = [
-            _rebuilt(item, (*path, index), by_path, touched) for index, item in enumerate(value)
+        value = [
+            _after("", item, (*path, index), by_path, touched)[1]
+            for index, item in enumerate(value)
         ]
-        return _itself(items, by_path.get(path, ()))
-    if not isinstance(value, dict):
-        return _itself(value, by_path.get(path, ()))
-    fields: dict[str, Json] = {}
-    for key, item in value.items():
-        place = (*path, key)
-        name = _name_after(key, by_path.get(place, ()))
-        if name is not None:
-            fields[name] = _rebuilt(item, place, by_path, touched)
-    return _itself(fields, by_path.get(path, ()))
+    elif isinstance(value, dict):
+        members = [_after(key, item, (*path, key), by_path, touched) for key, item in value.items()]
+        value = {key: item for key, item in members if key is not None}
+    repair = by_path.get(path)
+    return (step, value) if repair is None else _changed(repair, step, value)
 
 
-def _name_after(key: str, made: Iterable[Repair]) -> str | None:
-    """Return the name of a field after its repairs, None if it is removed."""
-    name: str | None = key
-    for repair in made:
-        match repair:
-            case Drop() | MoveId() | Lift():
-                name = None
-            case Rename() | Negate():
-                name = repair.name
-            case Unquote() | Unwrap() | Wrap():
-                pass
-            case _:
-                assert_never(repair)
-    return name
+def _changed(repair: Repair, name: str, value: Json) -> tuple[str | None, Json]:
+    """Return name and value of a place after its repair; what is inside has been repaired."""
+    match repair:
+        case Drop() | MoveId():
+            return None, value
+        case Rename():
+            return repair.name, value
+        case Negate():
+            return repair.name, repair.value
+        case Unquote() | Wrap() | Unwrap() | Lift():
+            return name, _value_after(repair, value)
+        case _:
+            assert_never(repair)
 
 
-def _itself(value: Json, made: Iterable[Repair]) -> Json:
-    """Return a value after its repairs."""
-    for repair in made:
-        match repair:
-            case Negate():
-                value = repair.value
-            case Unquote():
-                value = repair.number
-            case Unwrap() if isinstance(value, dict):
-                inner = value_at(value, repair.steps)
-                rest = {key: member for key, member in value.items() if key != repair.steps[0]}
-                value = {**rest, **inner} if isinstance(inner, dict) else value
-            case Wrap():
-                value = {repair.name: value}
-            case Unwrap() | Drop() | MoveId() | Rename() | Lift():
-                pass
-            case _:
-                assert_never(repair)
-    return value
+def _value_after(repair: Unquote | Wrap | Unwrap | Lift, value: Json) -> Json:
+    match repair:
+        case Unquote():
+            return repair.number
+        case Wrap():
+            return {repair.name: value}
+        case Unwrap():
+            return _unwrapped(value, repair)
+        case Lift():
+            return _lifted(value, repair)
+        case _:
+            assert_never(repair)
+
+
+def _unwrapped(value: Json, unwrap: Unwrap) -> Json:
+    inner = value_at(value, unwrap.steps)
+    if not isinstance(value, dict) or not isinstance(inner, dict):
+        return value
+    return {key: member for key, member in value.items() if key != unwrap.steps[0]} | inner
+
+
+def _lifted(value: Json, lift: Lift) -> Json:
+    around, name = lift.path[-2:]
+    content = value_at(value, (around,))
+    if not isinstance(value, dict) or not isinstance(content, dict):
+        return value
+    left = {key: member for key, member in content.items() if key != name}
+    lifted = content.get(str(name))
+    for step in reversed(lift.steps[1:]):
+        lifted = {step: lifted}
+    return {**value, str(around): left, lift.steps[0]: lifted}
 
 
 class Origins:
@@ -191,42 +174,29 @@ class _Renamed:
     """The steps that one round changed, by the path of their parent before it."""
 
     def __init__(self, made: Round) -> None:
-        self.names: dict[tuple[Path, str], str] = {}
-        self.wraps: dict[Path, str] = {}
-        self.unwraps: dict[Path, Unwrap] = {}
-        self.lifts: dict[Path, Lift] = {}
-        self.outside: set[Path] = set()
-        for repair in made:
-            match repair:
-                case Rename() | Negate():
-                    self.names[repair.path[:-1], repair.name] = str(repair.path[-1])
-                case Wrap():
-                    self.wraps[repair.path] = repair.name
-                case Unwrap():
-                    self.unwraps[repair.path] = repair
-                case Lift():
-                    self.lifts[repair.path[:-2]] = repair
-                case Drop() | MoveId() | Unquote():
-                    pass
-                case _:
-                    assert_never(repair)
+        self.wraps = {repair.path: repair for repair in made if isinstance(repair, Wrap | Unwrap)}
+        self.lifts = [repair for repair in made if isinstance(repair, Lift)]
+        self.names: dict[tuple[Path, str | int], str | int] = {
+            (repair.path[:-1], repair.name): repair.path[-1]
+            for repair in made
+            if isinstance(repair, Rename | Negate)
+        }
 
     def before(self, path: Path) -> Path:
-        for holder, lift in self.lifts.items():
-            after = (*holder, *lift.steps)
+        for lift in self.lifts:
+            after = (*lift.path[:-2], *lift.steps)
             if path[: len(after)] == after:
                 return (*lift.path, *path[len(after) :])
         before: Path = ()
         entered = False
         for step in path:
-            if not entered and self.wraps.get(before) == step:
+            wrap = self.wraps.get(before)
+            if isinstance(wrap, Wrap) and wrap.name == step and not entered:
                 entered = True
                 continue
-            unwrap = self.unwraps.get(before)
-            if unwrap is not None:
-                before = (*before, *unwrap.steps)
-            name = self.names.get((before, step), step) if isinstance(step, str) else step
-            before, entered = (*before, name), False
+            if isinstance(wrap, Unwrap):
+                before = (*before, *wrap.steps)
+            before, entered = (*before, self.names.get((before, step), step)), False
         return before
 
 
@@ -265,28 +235,19 @@ class PasteRepair:
         self, document: Json, facts: Facts, path: Path
     ) -> Iterator[tuple[Repair, ReadOnlyReason]]:
         """Yield the repairs of single fields, each with its read-only reason."""
-        if isinstance(document, dict) and facts.part is not None:
-            fields = facts_of(facts.part)
-            names = names_of(document, fields)
-            for key, value in document.items():
-                inside = fields.get(names.get(key, key), NOTHING)
-                if inside.read_only is not None:
-                    made = self._fated(document, key, inside.read_only, path)
-                    if made is not None:
-                        yield made, inside.read_only.fate
-                    continue
-                if key in names:
-                    yield Rename((*path, key), names[key]), ReadOnlyReason.DROPPED
-                yield from self._fields(value, inside, (*path, key))
-        else:
-            for step, inside, value in _inside(document, facts):
-                yield from self._fields(value, inside, (*path, step))
+        for step, name, inside, value in members_of(document, facts):
+            place = (*path, step)
+            if inside.read_only is not None:
+                made = self._fated(document, place, value, inside.read_only)
+                if made is not None:
+                    yield made, inside.read_only.fate
+                continue
+            if name != step:
+                yield Rename(place, str(name)), ReadOnlyReason.DROPPED
+            yield from self._fields(value, inside, place)
 
-    def _fated(
-        self, holder: dict[str, Json], key: str, read_only: ReadOnly, path: Path
-    ) -> Repair | None:
+    def _fated(self, holder: Json, place: Path, value: Json, read_only: ReadOnly) -> Repair | None:
         """Return the repair of a field that must not be declared; None if that is a guess."""
-        place, value = (*path, key), holder[key]
         match read_only.fate:
             case ReadOnlyReason.DROPPED | ReadOnlyReason.AS_LISTED:
                 return Drop(place)
@@ -328,9 +289,8 @@ def _reported_place(item: Json, facts: Facts | None) -> float | None:
     part = facts.part if facts is not None else None
     if part is None or not isinstance(item, dict):
         return None
-    inner = facts_of(part)[part.bare].part if part.bare else part
     held = item.get(part.bare, item) if part.bare else item
-    for name, fact in facts_of(inner or part).items():
+    for name, fact in content_of(part).items():
         if fact.read_only is not None and fact.read_only.fate is ReadOnlyReason.AS_LISTED:
             number = value_at(held, (name,))
             if isinstance(number, int | float) and not isinstance(number, bool):
@@ -338,24 +298,15 @@ def _reported_place(item: Json, facts: Facts | None) -> float | None:
     return None
 
 
-def _negated(holder: dict[str, Json], place: Path, value: Json, opposite: str) -> Repair | None:
+def _negated(holder: Json, place: Path, value: Json, opposite: str) -> Repair | None:
     if value is None:
         return Drop(place)
     if not isinstance(value, bool):
         return None
-    if opposite not in holder:
+    declared = value_at(holder, (opposite,))
+    if declared is ABSENT:
         return Negate(place, opposite, not value)
-    return Drop(place) if holder[opposite] is (not value) else None
-
-
-def _inside(document: Json, facts: Facts) -> Iterator[tuple[str | int, Facts, Json]]:
-    """Yield step, facts and value of each member of a map or a list."""
-    if isinstance(document, dict) and facts.values is not None:
-        for key, value in document.items():
-            yield key, facts.values, value
-    elif isinstance(document, list) and facts.items is not None:
-        for index, item in enumerate(document):
-            yield index, facts.items, item
+    return Drop(place) if declared is (not value) else None
 
 
 def _agreeing(document: Json, found: Sequence[tuple[Repair, ReadOnlyReason]]) -> list[Repair]:
@@ -386,16 +337,11 @@ def _structure(document: Json, facts: Facts, path: Path) -> Iterator[Repair]:
     """Yield wrappers that are superfluous or missing; what is inside comes after them."""
     if isinstance(document, dict) and facts.part is not None:
         here = _around(document, facts.part, path)
-        yield from here
         if here:
+            yield from here
             return
-        fields = facts_of(facts.part)
-        names = names_of(document, fields)
-        for key, value in document.items():
-            yield from _structure(value, fields.get(names.get(key, key), NOTHING), (*path, key))
-    else:
-        for step, inside, value in _inside(document, facts):
-            yield from _structure(value, inside, (*path, step))
+    for member in members_of(document, facts):
+        yield from _structure(member.value, member.facts, (*path, member.step))
 
 
 def _around(document: dict[str, Json], part: type[Part], path: Path) -> list[Repair]:
@@ -405,20 +351,25 @@ def _around(document: dict[str, Json], part: type[Part], path: Path) -> list[Rep
         if key is not None and len(document) == 1:
             return [Rename((*path, key), name)]
     for wrapper in part.wrappers:
-        found = _unwrapped(document, part, wrapper, written)
+        found = _steps_inside(document, part, wrapper, written)
         if found is not None:
             others = [key for key in map(written.get, map(_letters, wrapper.beside)) if key]
             return [Unwrap(path, found), *(Drop((*path, key)) for key in others)]
-    lifted = _lifted(document, part, path)
+    lifted = _misplaced(document, part, path)
     if lifted or not part.bare or not _is_bare(document, part):
         return lifted
     # What belongs next to the content and has no meaning must not get into it.
-    nothing = {_letters(name) for name in _saying_nothing(part)}
+    nothing = {
+        _letters(name)
+        for name, facts in facts_of(part).items()
+        if name not in content_of(part) and facts.read_only is not None
+        if facts.read_only.fate is ReadOnlyReason.DROPPED
+    }
     gone = [Drop((*path, key)) for key in document if _letters(key) in nothing]
     return [*gone] or [Wrap(path, part.bare)]
 
 
-def _lifted(document: dict[str, Json], part: type[Part], path: Path) -> list[Repair]:
+def _misplaced(document: dict[str, Json], part: type[Part], path: Path) -> list[Repair]:
     """Return the one field in the content that belongs next to it, in any spelling.
 
     Empty if its place is taken.
@@ -435,18 +386,7 @@ def _lifted(document: dict[str, Json], part: type[Part], path: Path) -> list[Rep
     return [] if is_taken else [Lift((*path, part.bare, misplaced[0]), place)]
 
 
-def _saying_nothing(part: type[Part]) -> Iterator[str]:
-    """Yield the fields of a part that have no meaning, and are not in its content."""
-    fields = facts_of(part)
-    inner = fields[part.bare].part
-    known = facts_of(inner) if inner is not None else {}
-    for name, facts in fields.items():
-        says = facts.read_only is None or facts.read_only.fate is not ReadOnlyReason.DROPPED
-        if name not in known and not says:
-            yield name
-
-
-def _unwrapped(
+def _steps_inside(
     document: dict[str, Json], part: type[Part], wrapper: Wrapper, written: Mapping[str, str]
 ) -> Path | None:
     """Return the steps to a wrapped record as written; None if it is not wrapped."""
@@ -454,7 +394,8 @@ def _unwrapped(
     if key is None:
         return None
     steps: Path = (key, *wrapper.steps[1:])
-    if len(steps) > 1 and len(_listed(document[key])) != 1:
+    listed = document[key]
+    if len(steps) > 1 and not (isinstance(listed, list) and len(listed) == 1):
         return None
     inner = value_at(document, steps)
     if not isinstance(inner, dict) or not inner:
@@ -469,28 +410,17 @@ def _unwrapped(
     rest = {_letters(name) for name in document} - others
     known_rest = rest <= ours.keys()
     is_wrapper = not theirs.isdisjoint(needed) and theirs.isdisjoint(rest) and known_rest
-    return steps if is_wrapper and (not is_field or _holds(inner, key)) else None
-
-
-def _holds(inner: dict[str, Json], key: str) -> bool:
-    return any(
-        _letters(name) == _letters(key) and isinstance(value, dict) for name, value in inner.items()
-    )
-
-
-def _listed(value: Json) -> list[Json]:
-    return value if isinstance(value, list) else []
+    again = [inner[name] for name in inner if _letters(name) == _letters(key)]
+    holds_field = any(isinstance(value, dict) for value in again)
+    return steps if is_wrapper and (holds_field or not is_field) else None
 
 
 def _is_bare(document: dict[str, Json], part: type[Part]) -> bool:
     """Return whether it is the content of the one field that the service leaves out."""
-    fields = facts_of(part)
-    inner = fields[part.bare].part
-    assert inner is not None  # noqa: S101 - a model has `bare` for a part only
-    own = {_letters(name) for name, facts in fields.items() if facts.read_only is None}
+    own = {_letters(name) for name, facts in facts_of(part).items() if facts.read_only is None}
     own -= set(map(_letters, part.strays))
     written = {_letters(key) for key in document}
-    known = {_letters(name) for name in (*facts_of(inner), *part.strays)}
+    known = {_letters(name) for name in (*content_of(part), *part.strays)}
     return written.isdisjoint(own) and "name" in document and len(written & known) > 1
 
 

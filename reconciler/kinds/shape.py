@@ -7,22 +7,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from operator import eq, is_
-from typing import Annotated, Any, TypeVar, Union, get_args, get_origin
+from typing import Annotated, Any, NamedTuple, TypeVar, Union, get_args, get_origin
 
 from reconciler.document import ANY, Json, Path, Shape, exactly
-from reconciler.kinds.field_traits import (
-    AtMost,
-    Formed,
-    Int64,
-    Keyed,
-    KnownValues,
-    Observed,
-    Part,
-    ReadOnly,
-    Refers,
-    Unit,
-    Unordered,
-)
+from reconciler.kinds import field_traits as traits
 
 Marker = TypeVar("Marker")
 
@@ -34,16 +22,17 @@ class Facts:
     `plain` means that there is nothing to check beyond what pydantic checks.
     """
 
-    part: type[Part] | None = None
+    part: type[traits.Part] | None = None
     items: Facts | None = None
     values: Facts | None = None
-    read_only: ReadOnly | None = None
-    listed: KnownValues | None = None
-    bound: AtMost | None = None
-    form: Formed | None = None
-    refers: Refers | None = None
-    keyed: Keyed | None = None
-    unit: Unit | None = None
+    read_only: traits.ReadOnly | None = None
+    listed: traits.KnownValues | None = None
+    bound: traits.AtMost | None = None
+    form: traits.Formed | None = None
+    refers: traits.Refers | None = None
+    keyed: traits.Keyed | None = None
+    unit: traits.Unit | None = None
+    needed: bool = False
     observed: bool = False
     unordered: bool = False
     int64: bool = False
@@ -55,7 +44,7 @@ NOTHING = Facts()
 
 
 @cache
-def facts_of(model: type[Part]) -> Mapping[str, Facts]:
+def facts_of(model: type[traits.Part]) -> Mapping[str, Facts]:
     """Return the facts of each field of a model, by the field's name on the wire."""
     fields = {
         info.alias or name: _facts(info.annotation, tuple(info.metadata))
@@ -66,7 +55,26 @@ def facts_of(model: type[Part]) -> Mapping[str, Facts]:
     return {name: replace(facts, observed=True) for name, facts in fields.items()}
 
 
-def facts_at(model: type[Part], path: Path) -> Facts:
+def content_of(model: type[traits.Part]) -> Mapping[str, Facts]:
+    """Return the fields of the content that the service shows without its wrapper, if any."""
+    fields = facts_of(model)
+    content = fields[model.bare].part if model.bare else None
+    return fields if content is None else facts_of(content)
+
+
+@cache
+def _read_only_in(model: type[traits.Part]) -> frozenset[str]:
+    fields = facts_of(model).items()
+    return frozenset(name for name, facts in fields if facts.read_only is not None)
+
+
+@cache
+def needed_in(model: type[traits.Part]) -> tuple[str, ...]:
+    """Return the fields of a model that services are known to require."""
+    return tuple(name for name, facts in facts_of(model).items() if facts.needed)
+
+
+def facts_at(model: type[traits.Part], path: Path) -> Facts:
     """Return the facts of a place of a document; `NOTHING` if it is not known.
 
     Items of lists may be named by index or by identity.
@@ -87,39 +95,32 @@ def facts_within(facts: Facts, step: str | int) -> Facts:
 def _facts(annotation: Any, markers: tuple[object, ...]) -> Facts:
     annotation, inner_markers = _unwrap(annotation)
     markers += inner_markers
-    part, items, values = _inside(annotation)
-    read_only, listed = _marker(markers, ReadOnly), _marker(markers, KnownValues)
-    bound, form, keyed = _marker(markers, AtMost), _marker(markers, Formed), _marker(markers, Keyed)
-    inner = items or values
-    checked = (part, read_only, listed, bound, form, keyed)
-    return Facts(
+    origin, arguments = get_origin(annotation), get_args(annotation)
+    is_map = origin is dict and arguments[1] is not Any
+    items = _facts(arguments[0], ()) if origin is list else None
+    values = _facts(arguments[1], ()) if is_map else None
+    is_part = isinstance(annotation, type) and issubclass(annotation, traits.Part)
+    part = annotation if is_part else None
+    found = Facts(
         part=part,
         items=items,
         values=values,
-        read_only=read_only,
-        listed=listed,
-        bound=bound,
-        form=form,
-        keyed=keyed,
-        refers=_marker(markers, Refers),
-        unit=_marker(markers, Unit),
-        observed=_marker(markers, Observed) is not None,
-        unordered=_marker(markers, Unordered) is not None,
-        int64=_marker(markers, Int64) is not None,
+        read_only=_marker(markers, traits.ReadOnly),
+        listed=_marker(markers, traits.KnownValues),
+        bound=_marker(markers, traits.AtMost),
+        form=_marker(markers, traits.Formed),
+        keyed=_marker(markers, traits.Keyed),
+        refers=_marker(markers, traits.Refers),
+        unit=_marker(markers, traits.Unit),
+        needed=_marker(markers, traits.Needed) is not None,
+        observed=_marker(markers, traits.Observed) is not None,
+        unordered=_marker(markers, traits.Unordered) is not None,
+        int64=_marker(markers, traits.Int64) is not None,
         is_text=annotation is str,
-        plain=not any(checked) and (inner is None or inner.plain),
     )
-
-
-def _inside(annotation: Any) -> tuple[type[Part] | None, Facts | None, Facts | None]:
-    arguments = get_args(annotation)
-    if get_origin(annotation) is list:
-        return None, _facts(arguments[0], ()), None
-    if get_origin(annotation) is dict and arguments[1] is not Any:
-        return None, None, _facts(arguments[1], ())
-    if isinstance(annotation, type) and issubclass(annotation, Part):
-        return annotation, None, None
-    return None, None, None
+    checked = (part, found.read_only, found.listed, found.bound, found.form, found.keyed)
+    inner = items or values
+    return replace(found, plain=not any(checked) and (inner is None or inner.plain))
 
 
 def _marker(markers: tuple[object, ...], kind: type[Marker]) -> Marker | None:
@@ -140,7 +141,7 @@ def _unwrap(annotation: Any) -> tuple[Any, tuple[object, ...]]:
 
 
 @cache
-def shape_of(model: type[Part]) -> Shape:
+def shape_of(model: type[traits.Part]) -> Shape:
     """Return the shape of a model, its nested models included. Models must not recurse."""
     return Shape(
         fields={name: _shape(facts) for name, facts in facts_of(model).items()},
@@ -149,7 +150,7 @@ def shape_of(model: type[Part]) -> Shape:
 
 
 @cache
-def exact_shape_of(model: type[Part]) -> Shape:
+def exact_shape_of(model: type[traits.Part]) -> Shape:
     """Return the shape for comparing a declaration with an earlier declaration."""
     return exactly(shape_of(model))
 
@@ -194,57 +195,84 @@ def places(document: Json, *steps: str, path: Path = ()) -> Iterator[tuple[Path,
     return iter(found)
 
 
-def references_in(document: Json, model: type[Part]) -> Iterator[tuple[Path, str, Json]]:
+def references_in(document: Json, model: type[traits.Part]) -> Iterator[tuple[Path, str, Json]]:
     """Yield each place that may have the id of another resource: path, its kind, value."""
     yield from _references(document, Facts(part=model), ())
 
 
 def _references(document: Json, facts: Facts, path: Path) -> Iterator[tuple[Path, str, Json]]:
+    for member in members_of(document, facts):
+        place = (*path, member.step)
+        if member.facts.refers is not None:
+            yield place, member.facts.refers.kind, member.value
+        else:
+            yield from _references(member.value, member.facts, place)
+
+
+class InnerPlace(NamedTuple):
+    """A field, an item or a value of a place; `name` is the own name of a misspelt field."""
+
+    step: str | int
+    name: str | int
+    facts: Facts
+    value: Json
+
+
+def members_of(document: Json, facts: Facts) -> Iterator[InnerPlace]:
+    """Yield what is inside a place, with `NOTHING` for unknown fields."""
     if isinstance(document, dict) and facts.part is not None:
         fields = facts_of(facts.part)
+        names = names_of(document, fields)
         for key, value in document.items():
-            inside = fields.get(key, NOTHING)
-            if inside.refers is not None:
-                yield (*path, key), inside.refers.kind, value
-            elif isinstance(value, _CONTAINERS):
-                yield from _references(value, inside, (*path, key))
+            name = names.get(key, key)
+            yield InnerPlace(key, name, fields.get(name, NOTHING), value)
+    elif isinstance(document, dict) and facts.values is not None:
+        for key, value in document.items():
+            yield InnerPlace(key, key, facts.values, value)
     elif isinstance(document, list) and facts.items is not None:
         for index, item in enumerate(document):
-            yield from _references(item, facts.items, (*path, index))
+            yield InnerPlace(index, index, facts.items, item)
 
 
 _CONTAINERS = (dict, list)
 
 Fields = Mapping[str, Facts]
-Rewrite = Callable[[dict[str, Json], type[Part]], dict[str, Json]]
+Rewrite = Callable[[dict[str, Json], type[traits.Part]], dict[str, Json]]
 
 
-def camel_case_known_fields(document: Json, model: type[Part]) -> Json:
+def camel_case_known_fields(document: dict[str, Json], model: type[traits.Part]) -> dict[str, Json]:
     """Return a document with known fields in the API's spelling, `dataTable` for `data_table`.
 
     Keys of maps and the content of opaque parts are data and stay (docs/commands.md).
     """
-    return _rewritten(document, Facts(part=model), _in_camel_case)
+    return _rewritten(document, model, _in_camel_case)
 
 
-def without_read_only(document: Json, model: type[Part]) -> Json:
+def without_read_only(document: dict[str, Json], model: type[traits.Part]) -> dict[str, Json]:
     """Return a document without the fields that a manifest must not declare."""
-    return _writable(document, Facts(part=model))
+    return _rewritten(document, model, _writable)
 
 
-def in_usual_order(document: Json, model: type[Part]) -> Json:
+def _writable(document: dict[str, Json], part: type[traits.Part]) -> dict[str, Json]:
+    hidden = _read_only_in(part)
+    if hidden.isdisjoint(document):
+        return document
+    return {name: value for name, value in document.items() if name not in hidden}
+
+
+def in_usual_order(document: dict[str, Json], model: type[traits.Part]) -> dict[str, Json]:
     """Return a document with known fields in the order of the model, others after them."""
-    return _rewritten(document, Facts(part=model), _usually_ordered)
+    return _rewritten(document, model, _usually_ordered)
 
 
-def _usually_ordered(document: dict[str, Json], part: type[Part]) -> dict[str, Json]:
+def _usually_ordered(document: dict[str, Json], part: type[traits.Part]) -> dict[str, Json]:
     known = [name for name in facts_of(part) if name in document]
     if all(map(eq, known, document)):
         return document
     return {**{name: document[name] for name in known}, **document}
 
 
-def only_writable(document: Json, model: type[Part], ours: Sequence[Json]) -> Json:
+def only_writable(document: Json, model: type[traits.Part], ours: Sequence[Json]) -> Json:
     """Return the part of a stored document that a write may have, if services refuse the rest.
 
     These are the fields that a manifest may declare by the model, and those that one of `ours`
@@ -271,22 +299,30 @@ def _writable_part(document: Json, facts: Facts, ours: Sequence[Json]) -> Json:
     }
 
 
-def _rewritten(document: Json, facts: Facts, rewrite: Rewrite) -> Json:
+def _rewritten(
+    document: dict[str, Json], part: type[traits.Part], rewrite: Rewrite
+) -> dict[str, Json]:
+    """Return a document with its objects rewritten; the same document if nothing is changed."""
+    fields = facts_of(part)
+    written = rewrite(document, part)
+    # Plain values have no inside: a call for each would cost time in a large plan.
+    changed = {
+        key: made
+        for key, value in written.items()
+        if isinstance(value, _CONTAINERS)
+        and (made := _rewritten_inside(value, fields.get(key, NOTHING), rewrite)) is not value
+    }
+    return {**written, **changed} if changed else written
+
+
+def _rewritten_inside(document: Json, facts: Facts, rewrite: Rewrite) -> Json:
     if isinstance(document, dict) and facts.part is not None:
-        fields = facts_of(facts.part)
-        written = rewrite(document, facts.part)
-        # Plain values have no inside: a call for each would cost time in a large plan.
-        changed = {
-            key: made
-            for key, value in written.items()
-            if isinstance(value, _CONTAINERS)
-            and (made := _rewritten(value, fields.get(key, NOTHING), rewrite)) is not value
-        }
-        return {**written, **changed} if changed else written
+        return _rewritten(document, facts.part, rewrite)
     if isinstance(document, dict) and facts.values is not None:
-        return {key: _rewritten(value, facts.values, rewrite) for key, value in document.items()}
+        inside = facts.values
+        return {key: _rewritten_inside(value, inside, rewrite) for key, value in document.items()}
     if isinstance(document, list) and facts.items is not None:
-        items = [_rewritten(item, facts.items, rewrite) for item in document]
+        items = [_rewritten_inside(item, facts.items, rewrite) for item in document]
         return document if all(map(is_, items, document)) else items
     return document
 
@@ -309,62 +345,6 @@ def names_of(document: dict[str, Json], fields: Fields) -> dict[str, str]:
     return names
 
 
-def _in_camel_case(document: dict[str, Json], part: type[Part]) -> dict[str, Json]:
+def _in_camel_case(document: dict[str, Json], part: type[traits.Part]) -> dict[str, Json]:
     names = names_of(document, facts_of(part))
     return {names.get(key, key): value for key, value in document.items()} if names else document
-
-
-@cache
-def _hidden_in(model: type[Part]) -> tuple[frozenset[str], Mapping[str, Facts]]:
-    """Return the read-only fields of a part, and the fields that may have some further inside."""
-    fields = facts_of(model)
-    own = frozenset(name for name, facts in fields.items() if facts.read_only is not None)
-    return own, {
-        name: facts
-        for name, facts in fields.items()
-        if name not in own and any(map(_has_read_only, _parts_inside(facts)))
-    }
-
-
-def _parts_inside(facts: Facts) -> Iterator[type[Part]]:
-    """Yield the parts of a place: its own, or those of its items or values."""
-    for place in (facts, facts.items, facts.values):
-        if place is not None and place.part is not None:
-            yield place.part
-        elif place is not None and place is not facts:
-            yield from _parts_inside(place)
-
-
-@cache
-def _has_read_only(model: type[Part]) -> bool:
-    """Return whether a part or anything inside has a field that only the service sets."""
-    seen: set[type[Part]] = set()
-    waiting = [model]
-    while waiting:
-        part = waiting.pop()
-        if part in seen:
-            continue
-        seen.add(part)
-        fields = facts_of(part).values()
-        if any(field.read_only is not None for field in fields):
-            return True
-        waiting.extend(inner for field in fields for inner in _parts_inside(field))
-    return False
-
-
-def _writable(document: Json, facts: Facts) -> Json:
-    """Return a document without read-only fields; the same document if there are none."""
-    if isinstance(document, dict) and facts.part is not None:
-        own, inside = _hidden_in(facts.part)
-        found = {key: _writable(document[key], inside[key]) for key in inside if key in document}
-        if own.isdisjoint(document) and all(found[key] is document[key] for key in found):
-            return document
-        left = {key: value for key, value in document.items() if key not in own}
-        return {key: found.get(key, value) for key, value in left.items()}
-    if isinstance(document, dict) and facts.values is not None:
-        return {key: _writable(value, facts.values) for key, value in document.items()}
-    if isinstance(document, list) and facts.items is not None:
-        items = [_writable(item, facts.items) for item in document]
-        changed = any(value is not item for value, item in zip(items, document, strict=True))
-        return items if changed else document
-    return document

@@ -103,7 +103,7 @@ def decide(manifest: Manifest, knowledge: Knowledge) -> Change:
         assert isinstance(spec, dict)  # noqa: S101 - filling references keeps the form
         manifest = replace(manifest, spec=spec)
     memory, observation = knowledge.memory, knowledge.observation
-    declared = kind.complete(manifest, observation, memory)
+    declared = kind.remote.complete(manifest, observation, memory)
     undecided = Change(
         ref=manifest.ref,
         manifest=manifest,

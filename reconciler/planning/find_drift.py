@@ -123,7 +123,7 @@ def _drift(
         )
     match observation:
         case Seen(document=document, edit=edit, overwritten=overwritten):
-            declared = kind.complete(manifest, observation, memory)
+            declared = kind.remote.complete(manifest, observation, memory)
             live = conceal(document, declared, kind.shape)
             wanted = merge(ABSENT, last.declared, live, kind.shape)
             otherwise = [*unexpected(differences(live, wanted, kind.shape), memory, kind.shape)]

@@ -23,7 +23,7 @@ def plans(draw: st.DrawFn) -> list[Change]:
     """Draw changes of all kinds whose references make no cycle."""
     changes: list[Change] = []
     for number in range(draw(st.integers(0, 12))):
-        kind = draw(st.sampled_from(KINDS))
+        kind = draw(st.sampled_from([*KINDS]))
         known = [change.ref for change in changes]
         references = draw(st.frozensets(st.sampled_from(known))) if known else frozenset()
         manifest = Manifest(

@@ -8,7 +8,7 @@ from reconciler.kinds.shape import camel_case_known_fields, without_read_only
 
 def test_known_fields_are_renamed_in_their_places() -> None:
     """An exported field in snake case gets the spelling of the API, at any depth."""
-    export: Json = {
+    export: dict[str, Json] = {
         "is_locked": True,
         "dashboard": {
             "relative_time_frame": "900s",
@@ -29,7 +29,7 @@ def test_known_fields_are_renamed_in_their_places() -> None:
 
 def test_data_is_never_renamed() -> None:
     """Keys of maps, opaque content and unknown fields stay as they are."""
-    alert: Json = {"entity_labels": {"group_by_keys": "1"}, "my_own_field": 1}
+    alert: dict[str, Json] = {"entity_labels": {"group_by_keys": "1"}, "my_own_field": 1}
     assert camel_case_known_fields(alert, MODELS["AlertDefinition"].spec) == {
         "entityLabels": {"group_by_keys": "1"},
         "my_own_field": 1,

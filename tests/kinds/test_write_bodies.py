@@ -199,6 +199,7 @@ def test_read_only_places(name: str, path: tuple[str, ...]) -> None:
     """No field that a manifest must not declare is left in a body, however deep it stands."""
     (kind,) = (one for one in KINDS if one.name == name)
     stored = with_value(path)
+    assert isinstance(stored, dict)
 
     for left in (without_read_only(stored, kind.spec), only_writable(stored, kind.spec, [])):
         assert all(object_.get(path[-1]) != "theirs" for object_ in objects_in(left))

@@ -113,8 +113,7 @@ def expression(bench: Workbench) -> None:
 
 def observed_field(bench: Workbench) -> None:
     """Let a saved view have an icon, which the API document does not know."""
-    bench.after(VIEW_MODEL, "    ObservedPart,", "    Observed,")
-    bench.after(VIEW_MODEL, "    view_type:", "    icon: Annotated[Text, Observed()] = None")
+    bench.after(VIEW_MODEL, "    view_type:", "    icon: Annotated[of.Text, of.Observed()] = None")
 
 
 def use_case(bench: Workbench) -> None:

@@ -82,7 +82,7 @@ def test_no_manifest_chooses_the_origin(name: str, slug: str, own: str, baseurl:
             for kind in KINDS:
                 one = Manifest(Ref(kind.name, name), spec, Source("a.yaml", 1), own)
                 try:
-                    await kind.observe(api, one, Memory())
+                    await kind.remote.observe(api, one, Memory())
                 except ReconcilerError:
                     continue
 

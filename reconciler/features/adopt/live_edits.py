@@ -284,7 +284,7 @@ def _merged(
         # A field without a declared name keeps its applied value, not what is live at its place
         # now.
         before = replace(seen, document=memory.last.declared)
-        ours = kind.complete(change.manifest or manifest, before, memory)
+        ours = kind.remote.complete(change.manifest or manifest, before, memory)
     settled = base is not ABSENT and same(base, ours, kind.exact_shape)
     if settled and covers(seen.document, ours, kind.shape):
         # Most resources are unchanged, and comparing all their fields would be slow.
@@ -295,7 +295,7 @@ def _merged(
     may_hold = tuple(filter(None, (*memory.candidates, ours)))
     older = OlderSecrets(scene.older(manifest.ref, memory.remote_id), ours, scene.place.salt)
     hidden = older.hidden(veiled(edited, may_hold, kind.shape))
-    live = in_usual_order(edited, kind.spec)
+    live = in_usual_order(edited, kind.spec) if isinstance(edited, dict) else edited
     sides = MergeInputs(written=written, ours=ours, base=base, live=live, shown=hidden)
     found = merged(sides, kind.shape, replace(scene.rules, unseen=seen.unseen))
     new = _new_base(kind, sides, change, memory, made)

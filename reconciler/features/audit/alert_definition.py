@@ -10,8 +10,7 @@ from itertools import chain
 
 from reconciler.document import Json, canonical_text
 from reconciler.features.audit.audit_rule import AlertHistory, AuditEvidence, AuditRule, Rest, Trace
-from reconciler.kinds.alert_definition.parts import TYPE_OF
-from reconciler.kinds.alert_definition.weak_points import (
+from reconciler.kinds.alert_definition.model import (
     GROUPS,
     is_awake,
     off_for_good,
@@ -19,6 +18,7 @@ from reconciler.kinds.alert_definition.weak_points import (
     undescribed,
     without_runbook,
 )
+from reconciler.kinds.alert_definition.parts import TYPE_OF
 from reconciler.kinds.shape import EACH, places
 from reconciler.kinds.spec_finding import Neighbours, SpecFinding, text_of
 from reconciler.model import Manifest

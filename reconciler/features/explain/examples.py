@@ -22,6 +22,7 @@ from reconciler.kinds.field_traits import Part
 from reconciler.syntax.expressions import ExpressionKind, expression
 
 _DEEPEST = 6
+_FIRST_KIND: Final = next(iter(BY_NAME))
 
 # By the last steps of the path, the longest first: values that a type alone does not imply.
 WORDS: Final[Mapping[tuple[str, ...], Json]] = {
@@ -31,8 +32,8 @@ WORDS: Final[Mapping[tuple[str, ...], Json]] = {
     ("rules", "message"): "say what is wrong",
     ("checks",): "error",
     ("rules", "until"): "2027-03-31",
-    ("examples", "pass"): [{"kind": KINDS[0].name, "spec": {"description": "Orders are paid."}}],
-    ("examples", "fail"): [{"kind": KINDS[0].name, "spec": {"name": "Checkout"}}],
+    ("examples", "pass"): [{"kind": _FIRST_KIND, "spec": {"description": "Orders are paid."}}],
+    ("examples", "fail"): [{"kind": _FIRST_KIND, "spec": {"name": "Checkout"}}],
     ("slugName",): "checkout",
     ("relativeTimeFrame",): "900s",
     ("segments",): ["Shop"],
@@ -102,7 +103,7 @@ WORDS: Final[Mapping[tuple[str, ...], Json]] = {
     ("policySamples", "file"): "policy-samples.yaml",
     ("driftIgnore", "path"): "description",
     ("reason",): "The service writes it again.",
-    ("driftIgnore", "kind"): KINDS[0].name,
+    ("driftIgnore", "kind"): _FIRST_KIND,
     ("driftIgnore", "name"): "checkout-*",
     ("reads", FREE, "path"): "/v3/alerts/{id}",
     ("lists", "path"): "/v3/alerts",
@@ -116,8 +117,8 @@ WORDS: Final[Mapping[tuple[str, ...], Json]] = {
 }
 _FREE_NAMES: Final = {
     "environments": "production",
-    "kinds": KINDS[0].name,
-    "lists": KINDS[0].name,
+    "kinds": _FIRST_KIND,
+    "lists": _FIRST_KIND,
     "secrets": "CHANNEL",
     "checks": "L201",
 }

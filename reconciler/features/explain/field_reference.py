@@ -15,8 +15,7 @@ from pydantic.fields import FieldInfo
 from reconciler.document import Json
 from reconciler.kinds import BY_NAME, KINDS, field_traits
 from reconciler.kinds.envelope_fields import MANIFEST, METADATA, EnvelopeField
-from reconciler.kinds.id_forms import UUID
-from reconciler.kinds.kind import Endpoint, Kind
+from reconciler.kinds.kind import UUID, Endpoint, Kind
 from reconciler.model.model_config import descriptions_of
 from reconciler.project.settings import ProjectFile
 
@@ -150,7 +149,7 @@ def _of_envelope(
     example = envelope_field.example
     if form.required and path == ("metadata",) and known is not None:
         example = {"name": "checkout", "id": "ID"}
-    shown = kind if known is not None else KINDS[0].name
+    shown = kind if known is not None else next(iter(BY_NAME))
     needs_id = known is not None and form.required and path[-1] in {"id", "ids"}
     uuid_or_short = EXAMPLE_UUID if form.parse(EXAMPLE_UUID) == EXAMPLE_UUID else EXAMPLE_SHORT_ID
     return Field(
@@ -269,7 +268,7 @@ def _field(
         path=path,
         said=description,
         form=_form(of),
-        need=_need(model, key, info),
+        need=_need(info, of),
         bounds=tuple(_bounds(of)),
         limits=tuple(_limits(of)),
         values=known.values if known is not None else tuple(map(str, literal)),
@@ -293,10 +292,10 @@ def _first(markers: tuple[object, ...], kind: type[Any]) -> Any:
     return next((marker for marker in markers if isinstance(marker, kind)), None)
 
 
-def _need(model: type[BaseModel], key: str, info: FieldInfo) -> Need:
+def _need(info: FieldInfo, of: _Type) -> Need:
     if info.is_required():
         return Need.REQUIRED
-    if issubclass(model, field_traits.Part) and key in model.needed:
+    if any(isinstance(marker, field_traits.Needed) for marker in of.markers):
         return Need.EXPECTED
     return Need.OPTIONAL
 

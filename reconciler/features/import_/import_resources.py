@@ -402,7 +402,7 @@ class _Work:
             ref=ref,
             remote_id=remote_id,
             origin=brief.origin,
-            declared=brief.kind.complete(manifest, seen, Memory()),
+            declared=brief.kind.remote.complete(manifest, seen, Memory()),
             revision=brief.revision,
         )
 

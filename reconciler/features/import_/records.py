@@ -154,11 +154,9 @@ def judged(record: ImportRecord, withheld: Withheld) -> ImportRecord | Left:
     wrong = next((finding for finding in findings if finding.severity is Severity.ERROR), None)
     if wrong is not None:
         return _refused(record, f"{wrong.message}{_at(wrong.path)} [{wrong.code}]")
-    ordered = in_usual_order(spec, kind.spec)
-    assert isinstance(ordered, dict)  # noqa: S101 - an object stays one
     return replace(
         record,
-        spec=ordered,
+        spec=in_usual_order(spec, kind.spec),
         comments={**dict(islice(_missing(record, report), MOST_COMMENTS)), **record.comments},
         keys=tuple(finding for finding in findings if finding.code == LITERAL_KEY),
     )

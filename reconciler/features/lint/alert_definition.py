@@ -9,8 +9,7 @@ from functools import partial
 
 from reconciler.document import Json, Path
 from reconciler.features.lint.lint import LintRule
-from reconciler.kinds.alert_definition.parts import TYPE_OF
-from reconciler.kinds.alert_definition.weak_points import (
+from reconciler.kinds.alert_definition.model import (
     GROUPS,
     is_awake,
     off_for_good,
@@ -18,6 +17,7 @@ from reconciler.kinds.alert_definition.weak_points import (
     undescribed,
     without_runbook,
 )
+from reconciler.kinds.alert_definition.parts import TYPE_OF
 from reconciler.kinds.shape import EACH, places
 from reconciler.kinds.spec_finding import SpecFinding, lists_in, number_of, text_of
 from reconciler.redaction.templates import Template

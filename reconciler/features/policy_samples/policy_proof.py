@@ -129,7 +129,7 @@ class Proving:
         answer: WriteResult
         try:
             # An overwrite of a list returns no id.
-            answer = next(iter(await kind.write(self.api, [back], lambda *_: None)))
+            answer = next(iter(await kind.remote.write(self.api, [back], lambda *_: None)))
         except ReconcilerError as error:
             answer = error
         outcome = outcome_of(back, answer)

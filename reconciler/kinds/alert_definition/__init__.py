@@ -3,18 +3,8 @@
 from __future__ import annotations
 
 from reconciler.document import Json
-from reconciler.kinds.alert_definition.model import AlertDefinitionSpec, check, queries
-from reconciler.kinds.alert_definition.remote import (
-    CONSENTS,
-    NAME,
-    cannot_create,
-    observe,
-    watches,
-    weakens,
-    write,
-)
-from reconciler.kinds.id_forms import REQUIRED_UUID
-from reconciler.kinds.kind import ANY_STEP, Bearing, Endpoint, Essential, Kind
+from reconciler.kinds.alert_definition import model
+from reconciler.kinds.kind import ANY_STEP, REQUIRED_UUID, Bearing, Endpoint, Essential, Kind
 from reconciler.model.assumptions import BULK_LIMIT
 
 # Paths in the part that belongs to the type of the alert: its name differs for each type.
@@ -64,21 +54,19 @@ def example() -> dict[str, Json]:
 ENDPOINTS = (Endpoint(1, "PUT", "/alerts/alerts-general/v3/bulk", "replaces many"),)
 
 ALERT_DEFINITION = Kind(
-    name=NAME,
+    name=model.NAME,
     noun="alert",
-    spec=AlertDefinitionSpec,
+    spec=model.AlertDefinitionSpec,
     id_form=REQUIRED_UUID,
-    observe=observe,
-    write=write,
-    check=check,
-    queries=queries,
+    check=model.check,
+    queries=model.queries,
     readable=False,
-    cannot_create=cannot_create,
+    cannot_create=model.cannot_create,
     batch_size=BULK_LIMIT,
-    weakens=weakens,
-    consents=CONSENTS,
+    weakens=model.weakens,
+    consents=model.CONSENTS,
     fires=True,
-    watches=watches,
+    watches=model.watches,
     bearing=Bearing((("entityLabels",),)),
     essentials=ESSENTIALS,
     endpoints=ENDPOINTS,

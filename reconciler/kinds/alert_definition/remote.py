@@ -2,155 +2,61 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from reconciler import model
 from reconciler.api.retry import Request
-from reconciler.document import Json, Missing, value_at
+from reconciler.document import Json, Missing
 from reconciler.errors import ReconcilerError, ServiceRefused
-from reconciler.kinds.alert_definition.model import AlertDefinitionSpec
-from reconciler.kinds.assumed_reads import ReadRecord, any_members, read_record, text, texts
-from reconciler.kinds.id_forms import REQUIRED_UUID
+from reconciler.kinds.alert_definition.model import (
+    NAME,
+    ONLY_REPLACES,
+    AlertDefinitionSpec,
+    no_alert,
+)
+from reconciler.kinds.assumed_reads import (
+    ReadRecord,
+    any_members,
+    read_record,
+    remembered,
+    text,
+    texts,
+)
 from reconciler.kinds.kind import (
-    ConsentRule,
+    REQUIRED_UUID,
     OnIdentified,
-    RiskyChange,
+    Remote,
     Sending,
-    Watched,
     WriteResult,
     refusal,
     to_be_made_by_hand,
 )
-from reconciler.model import (
-    Absent,
-    Action,
-    Change,
-    LastEdit,
-    Manifest,
-    Observation,
-    Outcome,
-    Refused,
-    Remembered,
-    RemoteId,
-    Seen,
-    ServerInfo,
-    Skipped,
-    Unchanged,
-    Unconfirmed,
-    Unknown,
-    Written,
-)
-from reconciler.redaction.templates import references_in
 
 if TYPE_CHECKING:
     from reconciler.api.client import Api
     from reconciler.journal.history import Memory
 
-SILENCED = "alert-silenced"
-DELETED = "alert-deleted"
-LOWERED = "alert-priority-lowered"
-CONSENTS = (SILENCED, DELETED)
-
-_PRIORITY = "ALERT_DEF_PRIORITY_P"
-_LOWEST = 5  # the meaning of an absent priority, by the name of its value
-
-
-def weakens(change: Change) -> Iterator[RiskyChange]:
-    """Yield the risky changes in a write of an alert.
-
-    For an alert that was never read, what the write takes away is unknown. Then only the sent
-    values count: they show whether the alert is silenced.
-    """
-    if change.action not in (Action.UPDATE, Action.ASSERT):
-        return
-    unseen = change.action is Action.ASSERT
-    names = _names(change)
-    for difference in change.differences:
-        match difference.path:
-            case ("enabled",) if difference.before is True or (
-                unseen and difference.after is False
-            ):
-                message = "it would be disabled"
-                yield RiskyChange(
-                    SILENCED, message, "disabled", ConsentRule.WITH_OPEN_INCIDENTS, names
-                )
-            case ("phantomMode",) if difference.after is True:
-                message = "it would be set to phantom"
-                yield RiskyChange(
-                    SILENCED, message, "set to phantom", ConsentRule.WITH_OPEN_INCIDENTS, names
-                )
-            case ("deleted",) if difference.after is True:
-                yield RiskyChange(DELETED, "it would be deleted", "deleted", ConsentRule.ALWAYS)
-            case ("priority",) if _rank(difference.after) > _rank(difference.before) > 0:
-                before, after = _rank(difference.before), _rank(difference.after)
-                message = f"its priority would go down from P{before} to P{after}"
-                yield RiskyChange(LOWERED, message, "lowered in priority")
-
-
-_SLO_ID = ("sloThreshold", "sloDefinition", "sloId")
-
-
-def watches(manifest: Manifest) -> Iterator[Watched]:
-    """Yield the SLO of an alert's threshold, by reference or by its id."""
-    declared = value_at(manifest.spec, _SLO_ID)
-    references = references_in(declared) if isinstance(declared, str) else ()
-    for ref in references:
-        yield Watched(ref.kind, ref)
-    if isinstance(declared, str) and not references:
-        yield Watched("SLO", remote_id=declared)
-
-
-def _rank(priority: Json | Missing) -> int:
-    """Return 1 for P1 to 5 for P5, and 0 for an unknown value."""
-    if not isinstance(priority, str):
-        return _LOWEST
-    digit = priority.removeprefix(_PRIORITY)[:1]
-    known = priority.startswith(_PRIORITY) and digit in tuple("12345")
-    return int(digit) if known else 0
-
-
-def _names(change: Change) -> frozenset[str]:
-    known = change.observation
-    before = known.document if isinstance(known, Seen | Remembered) else {}
-    names = (document.get("name") for document in (before, change.body))
-    return frozenset(name for name in names if isinstance(name, str) and name)
-
-
-NAME = "AlertDefinition"
 BULK_REPLACE = "/alerts/alerts-general/v3/bulk"
 
 
-async def observe(api: Api, manifest: Manifest, memory: Memory) -> Observation:
+async def observe(api: Api, manifest: model.Manifest, memory: Memory) -> model.Observation:
     """Read it as the project file declares; else remember the last acknowledged write."""
-    last = memory.acknowledged
     if manifest.remote_id is not None and NAME in api.assumptions.reads.of_kinds:
         return await _read(api, manifest.remote_id)
-    if last is not None and manifest.remote_id is not None and last.remote_id == manifest.remote_id:
-        return Remembered(manifest.remote_id, last.declared)
-    return Unknown(manifest.remote_id, "the API has no read of alert definitions")
+    return remembered(manifest.remote_id, memory, "alert definitions")
 
 
-async def _read(api: Api, remote_id: RemoteId) -> Observation:
+async def _read(api: Api, remote_id: model.RemoteId) -> model.Observation:
     found = await read_record(api, NAME, AlertDefinitionSpec, REQUIRED_UUID, remote_id)
     if not isinstance(found, ReadRecord):
-        return Absent(_no_alert(remote_id))
+        return model.Absent(no_alert(remote_id))
     updated = text(found.record, "updatedTime")
     # A version alone does not prove a write: a service may keep it over a write.
     version = f"{text(found.record, 'alertVersionId')}/{updated}" if updated else ""
-    edit, server_info = LastEdit(at=updated), _reported(found.record)
-    return Seen(remote_id, found.spec, version, edit=edit, told=server_info)
-
-
-def _no_alert(remote_id: RemoteId | None) -> str:
-    return f"the service has no alert {remote_id}"
-
-
-def cannot_create(manifest: Manifest) -> str:
-    """Return why an absent alert is not created."""
-    return f"{_no_alert(manifest.remote_id)}; {_ONLY_REPLACES}"
-
-
-_ONLY_REPLACES = "bulk replace cannot create it: check metadata.id"
+    edit, server_info = model.LastEdit(at=updated), _reported(found.record)
+    return model.Seen(remote_id, found.spec, version, edit=edit, told=server_info)
 
 
 async def write(api: Api, sendings: Sequence[Sending], _: OnIdentified) -> list[WriteResult]:
@@ -164,7 +70,7 @@ async def write(api: Api, sendings: Sequence[Sending], _: OnIdentified) -> list[
     for start in range(0, len(sendings), limit):
         part = sendings[start : start + limit]
         if any(isinstance(answer, ReconcilerError) for answer in answers):
-            answers.extend(Skipped(sending.ref, "the run had stopped") for sending in part)
+            answers.extend(model.Skipped(sending.ref, "the run had stopped") for sending in part)
             continue
         try:
             answers.extend(await _replace(api, part))
@@ -173,7 +79,7 @@ async def write(api: Api, sendings: Sequence[Sending], _: OnIdentified) -> list[
     return answers
 
 
-async def _replace(api: Api, sendings: Sequence[Sending]) -> list[Outcome]:
+async def _replace(api: Api, sendings: Sequence[Sending]) -> list[model.Outcome]:
     body: Json = {
         "alertDefsToReplace": [
             {"id": sending.change.remote_id, "alertDefProperties": sending.document}
@@ -188,22 +94,19 @@ async def _replace(api: Api, sendings: Sequence[Sending]) -> list[Outcome]:
     return [_outcome(sending, accounts, records) for sending in sendings]
 
 
-_LISTS = ("replaced", "failed", "not found", "skipped")
-
-
 def _accounts(reply: Json | Missing) -> dict[str, list[str]]:
     """Return the lists that name each id, in lower case, once for each time."""
     failed = any_members(reply, "failedToReplaceAlertDefs")
-    lists = (
-        [text(stored, "id") for stored in any_members(reply, "alertDefs")],
-        [text(failure, "id") for failure in failed],
-        texts(reply, "notFoundIds"),
-        texts(reply, "skippedIds"),
-    )
-    accounts: dict[str, list[str]] = {}
-    for name, ids in zip(_LISTS, lists, strict=True):
+    lists = {
+        "replaced": [text(stored, "id") for stored in any_members(reply, "alertDefs")],
+        "failed": [text(failure, "id") for failure in failed],
+        "not found": texts(reply, "notFoundIds"),
+        "skipped": texts(reply, "skippedIds"),
+    }
+    accounts: dict[str, list[str]] = defaultdict(list)
+    for name, ids in lists.items():
         for remote_id in ids:
-            accounts.setdefault(remote_id.lower(), []).append(name)
+            accounts[remote_id.lower()].append(name)
     return accounts
 
 
@@ -212,34 +115,39 @@ def _records(reply: Json | Missing) -> dict[str, dict[str, Json]]:
     return {text(document, "id").lower(): document for document in any_members(reply, "alertDefs")}
 
 
-def _reported(record: dict[str, Json]) -> ServerInfo:
-    return ServerInfo(version=text(record, "alertVersionId"), updated=text(record, "updatedTime"))
+def _reported(record: dict[str, Json]) -> model.ServerInfo:
+    return model.ServerInfo(
+        version=text(record, "alertVersionId"), updated=text(record, "updatedTime")
+    )
 
 
 def _outcome(
     sending: Sending, accounts: dict[str, list[str]], records: dict[str, dict[str, Json]]
-) -> Outcome:
+) -> model.Outcome:
     ref, remote_id = sending.ref, sending.change.remote_id
     match accounts.get(str(remote_id).lower(), []):
         case ["replaced"]:
             record = records[str(remote_id).lower()]
             properties = record.get("alertDefProperties")
             stored = properties if isinstance(properties, dict) else None
-            return Written(ref, remote_id, stored=stored, told=_reported(record))
+            return model.Written(ref, remote_id, stored=stored, told=_reported(record))
         case ["skipped"]:
-            return Unchanged(ref, remote_id, "the service saw no change")
+            return model.Unchanged(ref, remote_id, "the service saw no change")
         case ["failed"]:
-            return Refused(ref, f"the service could not replace alert {remote_id}")
+            return model.Refused(ref, f"the service could not replace alert {remote_id}")
         case ["not found"]:
-            return Refused(
+            return model.Refused(
                 ref,
-                f"{_no_alert(remote_id)}; {_ONLY_REPLACES}",
+                f"{no_alert(remote_id)}; {ONLY_REPLACES}",
                 remedies=to_be_made_by_hand(sending.manifest),
             )
         case []:
             message = f"the service's answer does not mention alert {remote_id}"
-            return Unconfirmed(ref, message)
+            return model.Unconfirmed(ref, message)
         case several:
             named = " and ".join(several)
             message = f"the service says of alert {remote_id}: {named}, all at once"
-            return Unconfirmed(ref, message)
+            return model.Unconfirmed(ref, message)
+
+
+REMOTE = Remote(observe, write)

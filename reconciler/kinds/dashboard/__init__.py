@@ -3,19 +3,8 @@
 from __future__ import annotations
 
 from reconciler.document import Json
-from reconciler.kinds.dashboard.model import DashboardSpec, WidgetDefinition, check, queries
-from reconciler.kinds.dashboard.remote import (
-    LOCKED,
-    complete,
-    declared_id,
-    from_export,
-    identities,
-    observe,
-    weakens,
-    write,
-)
-from reconciler.kinds.id_forms import DASHBOARD_ID
-from reconciler.kinds.kind import ANY_STEP, Endpoint, Essential, Grid, Kind
+from reconciler.kinds.dashboard import model
+from reconciler.kinds.kind import ANY_STEP, DASHBOARD_ID, Endpoint, Essential, Grid, Kind
 
 WRAPPERS = frozenset(
     (
@@ -75,25 +64,22 @@ ENDPOINTS = (
 DASHBOARD = Kind(
     name="Dashboard",
     noun="dashboard",
-    spec=DashboardSpec,
+    spec=model.DashboardSpec,
     id_form=DASHBOARD_ID,
-    observe=observe,
-    write=write,
-    check=check,
-    queries=queries,
-    identities=identities,
-    declared_id=declared_id,
+    check=model.check,
+    queries=model.queries,
+    identities=model.identities,
+    declared_id=model.declared_id,
     title=("dashboard", "name"),
-    complete=complete,
-    from_export=from_export,
+    from_export=model.from_export,
     inner_id=("dashboard", "id"),
     findable=True,
     batch_size=16,
-    weakens=weakens,
-    consents=(LOCKED,),
+    weakens=model.weakens,
+    consents=(model.LOCKED,),
     essentials=ESSENTIALS,
     picture=Grid(SECTIONS),
-    unsaid=WRAPPERS.union(*WidgetDefinition.alternatives),
+    unsaid=WRAPPERS.union(*model.WidgetDefinition.alternatives),
     endpoints=ENDPOINTS,
     example=example,
     limits="The API cannot delete dashboards.",

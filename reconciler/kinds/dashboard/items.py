@@ -7,12 +7,12 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import chain, count
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias, TypeVar
 from uuid import UUID, uuid5
 
-from reconciler.document import ABSENT, Json, Missing, canonical_text, is_zero, value_at
+from reconciler.document import Json, Missing, canonical_text, is_zero, value_at
 
 ItemId: TypeAlias = "tuple[ItemList, str]"
 """An id together with its list: a widget may have the id of a section."""
@@ -111,18 +111,6 @@ class Item:
         """The values of the item itself, each with its place; without label and zeros."""
         return frozenset(_leaves(self.own, (), self.known_by.label))
 
-    def equals(self, other: Item) -> bool:
-        """Return whether both have the same fields, ids left out."""
-        return (
-            self.own == other.own
-            and [len(items) for items in self.inner] == [len(items) for items in other.inner]
-            and all(
-                item.equals(another)
-                for mine, theirs in zip(self.inner, other.inner, strict=True)
-                for item, another in zip(mine, theirs, strict=True)
-            )
-        )
-
     def inside(self) -> Iterator[Item]:
         """Yield the items of its lists."""
         return chain.from_iterable(self.inner)
@@ -130,11 +118,7 @@ class Item:
     @cached_property
     def all_inside(self) -> list[Item]:
         """All items inside, in reading order."""
-        found: list[Item] = []
-        for item in self.inside():
-            found.append(item)
-            found.extend(item.all_inside)
-        return found
+        return [found for item in self.inside() for found in (item, *item.all_inside)]
 
 
 Leaf: TypeAlias = tuple[tuple[str, ...], "str | int | float"]
@@ -188,6 +172,11 @@ ONCE: Final = 1_000_000
 """The weight of a value that one item of each side has. Integers add up in any order."""
 
 
+def same_content(mine: Item, theirs: Item) -> bool:
+    """Return whether both have the same fields and items inside, ids left out."""
+    return mine.content == theirs.content
+
+
 def same_form(mine: Item, theirs: Item) -> bool:
     """Return whether both have the same form: two line charts, two rows."""
     return bool(mine.form & theirs.form) or mine.form == theirs.form
@@ -196,11 +185,8 @@ def same_form(mine: Item, theirs: Item) -> bool:
 def mostly_same(mine: Item, theirs: Item) -> bool:
     """Return whether both have the same form and at least half of their values in common."""
     common = len(mine.leaves & theirs.leaves)
-    return same_form(mine, theirs) and common > 0 and 4 * common >= _size(mine, theirs)
-
-
-def _size(mine: Item, theirs: Item) -> int:
-    return len(mine.leaves) + len(theirs.leaves)
+    every = len(mine.leaves) + len(theirs.leaves)
+    return same_form(mine, theirs) and common > 0 and 4 * common >= every
 
 
 class Pairing:
@@ -227,13 +213,13 @@ class Pairing:
         self._pair_by_id(ids)
         steps = (
             self._pair_in_place,
-            self._pair_what_is_there_once,
+            partial(self._pair_copies, once=True),
             self._pair_by_what_is_inside,
             self._pair_beside,
             self._pair_distinct_likes,
             self._pair_by_what_is_inside,
             self._pair_beside,
-            self._pair_in_reading_order,
+            self._pair_copies,
             self._pair_likes,
             self._pair_by_what_is_inside,
             self._pair_by_place,
@@ -259,8 +245,11 @@ class Pairing:
                 self._pair_whole(item, other)
 
     def _left(self) -> tuple[list[Item], list[Item]]:
-        mine = [item for item in self._mine if item not in self.partner]
-        return mine, [item for item in self._theirs if item not in self._taken]
+        return self._left_of(self._mine, self._theirs)
+
+    def _left_of(self, mine: list[Item], theirs: list[Item]) -> tuple[list[Item], list[Item]]:
+        ours = [item for item in mine if item not in self.partner]
+        return ours, [item for item in theirs if item not in self._taken]
 
     def _lists(self) -> Iterator[tuple[list[Item], list[Item]]]:
         """Yield each two lists of items that are partners, from the outside in.
@@ -278,9 +267,8 @@ class Pairing:
     def _pair_by_id(self, ids: Mapping[Item, str]) -> None:
         if not ids:
             return
-        known: dict[ItemId, Item] = {}
-        for item in self._theirs:
-            known.setdefault((item.known_by, item.item_id), item)
+        # Of items with one id the first counts.
+        known = {(item.known_by, item.item_id): item for item in reversed(self._theirs)}
         for item, item_id in ids.items():
             partner = known.get((item.known_by, item_id))
             if partner is not None and self._free(item, partner):
@@ -289,26 +277,19 @@ class Pairing:
     def _pair_in_place(self) -> None:
         for mine, theirs in self._lists():
             for item, other in zip(mine, theirs, strict=False):
-                if self._free(item, other) and item.equals(other):
+                if self._free(item, other) and same_content(item, other):
                     self._pair_whole(item, other)
 
-    def _pair_what_is_there_once(self) -> None:
-        mine, theirs = self._left()
-        ours, others = _by_content(mine), _by_content(theirs)
-        for item in mine:
-            content = item.known_by, item.content
-            there = others.get(content, [])
-            once = len(there) == len(ours[content]) == 1
-            # The items around it may have paired both by now.
-            if once and self._free(item, there[0]):
-                self._pair_whole(item, there[0])
-
-    def _pair_in_reading_order(self) -> None:
+    def _pair_copies(self, *, once: bool = False) -> None:
+        """Pair items with one content in reading order; `once`: only contents without copies."""
         mine, theirs = self._left()
         others = _by_content(theirs)
         for content, items in _by_content(mine).items():
-            for item, other in zip(items, others.get(content, ()), strict=False):
-                if self._free(item, other):
+            there = others.get(content, [])
+            for item, other in zip(items, there, strict=False):
+                is_wanted = not once or len(items) == len(there) == 1
+                # The items around it may have paired both by now.
+                if is_wanted and self._free(item, other):
                     self._pair_whole(item, other)
 
     def _pair_by_what_is_inside(self) -> None:
@@ -359,17 +340,13 @@ class Pairing:
 
     def _pair_beside(self) -> None:
         for mine, theirs in self._lists():
-            self._pair_neighbours(mine, theirs, lambda item, other: item.content == other.content)
+            self._pair_neighbours(mine, theirs, same_content)
 
     def _pair_by_place(self) -> None:
         for mine, theirs in self._lists():
-            self._pair_neighbours(mine, theirs, lambda item, other: item.content == other.content)
+            self._pair_neighbours(mine, theirs, same_content)
             self._pair_best(self._likeness(*self._left_of(mine, theirs)))
             self._pair_neighbours(mine, theirs, self._in_place)
-
-    def _left_of(self, mine: list[Item], theirs: list[Item]) -> tuple[list[Item], list[Item]]:
-        ours = [item for item in mine if item not in self.partner]
-        return ours, [item for item in theirs if item not in self._taken]
 
     def _pair_neighbours(self, mine: list[Item], theirs: list[Item], agree: Agreeing) -> None:
         """Pair items after partners, from the front; then items before them, from the end."""
@@ -389,7 +366,11 @@ class Pairing:
         """Pair items that are alike, except items with a copy on the other side."""
         mine, theirs = self._left()
         copies = _by_content(mine).keys() & _by_content(theirs).keys()
-        self._pair_best(self._likeness(*(_without(copies, items) for items in (mine, theirs))))
+        distinct = (
+            [item for item in items if (item.known_by, item.content) not in copies]
+            for items in (mine, theirs)
+        )
+        self._pair_best(self._likeness(*distinct))
 
     def _pair_likes(self) -> None:
         self._pair_best(self._likeness(*self._left()))
@@ -406,6 +387,9 @@ class Pairing:
         else:
             likely = same_form(mine, theirs) or mine.label == theirs.label != ""
         return likely and self._alike(mine, theirs)
+
+
+Trait = TypeVar("Trait")
 
 
 class ItemTrait(NamedTuple):
@@ -437,22 +421,19 @@ def _in_common(
 
 
 def _holders(saying: Mapping[Item, AbstractSet[ItemTrait]]) -> dict[ItemTrait, list[Item]]:
-    holders: dict[ItemTrait, list[Item]] = defaultdict(list)
-    for item, values in saying.items():
-        for trait in values:
-            holders[trait].append(item)
-    return holders
+    return _grouped((trait, item) for item, values in saying.items() for trait in values)
 
 
 def _by_content(items: Iterable[Item]) -> dict[tuple[ItemList, str], list[Item]]:
-    found: dict[tuple[ItemList, str], list[Item]] = defaultdict(list)
-    for item in items:
-        found[item.known_by, item.content].append(item)
+    return _grouped(((item.known_by, item.content), item) for item in items)
+
+
+def _grouped(pairs: Iterable[tuple[Trait, Item]]) -> dict[Trait, list[Item]]:
+    """Return the items of each key, in their order."""
+    found: dict[Trait, list[Item]] = defaultdict(list)
+    for key, item in pairs:
+        found[key].append(item)
     return found
-
-
-def _without(contents: AbstractSet[tuple[ItemList, str]], items: Iterable[Item]) -> list[Item]:
-    return [item for item in items if (item.known_by, item.content) not in contents]
 
 
 def _from_the_inside_out(known_by: ItemList) -> Iterator[ItemList]:
@@ -474,66 +455,34 @@ def with_nested_ids(
     `written` are the dashboards that the journal knows to have been declared, ids filled in, the
     latest first.
     """
-    as_before = _as_before(dashboard, written, live)
+    mine, theirs, *copies = map(items_of, (dashboard, live, *written))
+    as_before = _as_before(mine, copies, theirs)
     if as_before is not None:
         return as_before
-    mine = items_of(dashboard)
     if all(item.item_id for item in mine.all_inside):
         return dashboard
-    theirs, copies = items_of(live), [items_of(value) for value in written]
     found, bare = _found_ids(mine, copies, theirs)
     taken = {item.item_id for copy in (mine, theirs, *copies) for item in copy.all_inside}
     return _Filling(mine, found, bare, taken).filled(mine, name)
 
 
-def _as_before(
-    dashboard: dict[str, Json], written: Sequence[Json | Missing], live: Json | Missing
-) -> dict[str, Json] | None:
+def _as_before(mine: Item, copies: Sequence[Item], theirs: Item) -> dict[str, Json] | None:
     """Return the dashboard with the ids that it had, if it is as it was last written.
 
     Searching for each item would give the same result, as long as live has the same ids at the same
     places. This is the case for most of a plan. None if a search is needed.
     """
-    if len(written) != 1:
+    if len(copies) != 1:
         return None
-    filled = _with_ids_of(DASHBOARD, dashboard, written[0], live, set())
-    return filled if filled == written[0] else None
-
-
-def _with_ids_of(
-    known_by: ItemList,
-    mine: dict[str, Json],
-    copy: Json | Missing,
-    live: Json | Missing,
-    used: set[ItemId],
-) -> dict[str, Json] | None:
-    """Return the items with ids from a copy; None if the three documents differ in structure."""
-    document = mine
-    for item_list in known_by.inner:
-        if value_at(mine, item_list.path) is ABSENT:
-            continue
-        found = (value_at(value, item_list.path) for value in (mine, copy, live))
-        lists = [element for element in found if isinstance(element, list)]
-        if len(lists) < 3 or len({*map(len, lists)}) > 1:  # noqa: PLR2004 - of the three
-            return None
-        items: list[Json] = []
-        for item, other, stored in zip(*lists, strict=True):
-            item_id = item_list.id_of(other)
-            ids = {item_id, item_list.id_of(stored), item_list.id_of(item) or item_id}
-            if (
-                not item_id
-                or len(ids) > 1
-                or (item_list, item_id) in used
-                or not isinstance(item, dict)
-            ):
-                return None
-            used.add((item_list, item_id))
-            inner = _with_ids_of(item_list, item, other, stored, used) if item_list.inner else item
-            if inner is None:
-                return None
-            items.append(item_list.with_id(inner, item_id))
-        document = _replaced(document, item_list.path, items)
-    return document
+    before, now = (
+        [(item.known_by, item.index, item.item_id) for item in side.all_inside]
+        for side in (copies[0], theirs)
+    )
+    if before != now or len(before) != len(mine.all_inside):
+        return None
+    ids = {item: known[-1] for item, known in zip(mine.all_inside, before, strict=True)}
+    filled = _Filling(mine, ids, set(), set()).filled(mine, "")
+    return filled if filled == copies[0].document else None
 
 
 def _found_ids(

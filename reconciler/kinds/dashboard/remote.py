@@ -2,104 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
+from reconciler import model
 from reconciler.api.retry import Request
 from reconciler.document import ABSENT, Json, Missing, covers, value_at
 from reconciler.errors import (
-    AnotherRecord,
     ExitCode,
     InvalidInput,
     OutcomeUnknown,
     ReconcilerError,
-    ServiceRefused,
     UnreadableReply,
 )
 from reconciler.kinds.assumed_reads import given_id, member, text, without
 from reconciler.kinds.dashboard.items import with_nested_ids
-from reconciler.kinds.dashboard.model import DashboardSpec
-from reconciler.kinds.id_forms import DASHBOARD_ID
+from reconciler.kinds.dashboard.model import DashboardSpec, declared_id, slug_of
 from reconciler.kinds.kind import (
-    ConsentRule,
+    DASHBOARD_ID,
     OnIdentified,
-    RiskyChange,
+    Remote,
     Sending,
     WriteResult,
-    refusal,
     side_by_side,
 )
-from reconciler.kinds.shape import camel_case_known_fields, shape_of, without_read_only
-from reconciler.model import (
-    Absent,
-    Action,
-    Change,
-    InDoubt,
-    LastEdit,
-    Manifest,
-    Observation,
-    Outcome,
-    Refused,
-    RemoteId,
-    Seen,
-    ServerInfo,
-    Unconfirmed,
-    Unknown,
-    Written,
-)
-from reconciler.model.assumptions import Assumptions
+from reconciler.kinds.shape import shape_of, without_read_only
 from reconciler.runtime.addresses import is_part
 
 if TYPE_CHECKING:
     from reconciler.api.client import Api
     from reconciler.journal.history import Memory
-
-
-USUAL = Assumptions()
-
-
-def from_export(content: dict[str, Json]) -> dict[str, Json]:
-    """Return the `spec` of an export: fields in camelCase, without those of the service."""
-    bare = not isinstance(content.get("dashboard"), dict)
-    record: Json = {"dashboard": content} if bare else content
-    spec = without_read_only(camel_case_known_fields(record, DashboardSpec), DashboardSpec)
-    assert isinstance(spec, dict)  # noqa: S101 - an object stays an object
-    return spec
-
-
-def slug_of(manifest: Manifest, assumptions: Assumptions = USUAL) -> str:
-    """Return the slug that a dashboard is created with and found by (docs/manifests.md).
-
-    It is the declared slug; else, if no id is declared, the slug of the name; else "", as the
-    declared id alone identifies the dashboard. If the service makes slugs, a new dashboard gets the
-    slug of its name whatever its id.
-    """
-    declared = value_at(manifest.spec, ("dashboard", "slugName"))
-    if isinstance(declared, str) and declared:
-        return declared
-    if declared_id(manifest) is not None and assumptions.dashboards.slugs == "kept":
-        return ""
-    return manifest.ref.name.replace(".", "-").rstrip("-_")
-
-
-def own_id(spec: dict[str, Json]) -> str:
-    """Return the id inside the dashboard itself, as in exports; "" if there is none."""
-    value = value_at(spec, ("dashboard", "id"))
-    return value if isinstance(value, str) else ""
-
-
-LOCKED = "dashboard-locked"
-
-
-def weakens(change: Change) -> Iterator[RiskyChange]:
-    """Yield any change of a dashboard that is locked live; the API itself allows such writes."""
-    live = change.observation
-    locked = isinstance(live, Seen) and live.document.get("isLocked") is True
-    if change.action is Action.UPDATE and locked:
-        fields = len(change.differences)
-        message = f"it is locked live, and {fields} of its fields would change"
-        yield RiskyChange(LOCKED, message, consent=ConsentRule.ALWAYS)
 
 
 DASHBOARDS = "/v1/dashboards/dashboards"
@@ -110,7 +43,7 @@ BY_HAND = "TOKEN_ORIGIN_TYPE_USER"
 _ORIGINS = {BY_HAND: "in the web interface", "TOKEN_ORIGIN_TYPE_API": "by API"}
 
 
-async def observe(api: Api, manifest: Manifest, memory: Memory) -> Observation:
+async def observe(api: Api, manifest: model.Manifest, memory: Memory) -> model.Observation:
     """Read the dashboard by its declared id, then by the journal's ids, then by its slug.
 
     A dashboard that is found without a declared id is only a reason to ask: see `declared_id`. A
@@ -128,25 +61,24 @@ async def observe(api: Api, manifest: Manifest, memory: Memory) -> Observation:
     if slug:
         return await _observe_by_slug(api, manifest, slug)
     if memory.unsettled_create is not None:
-        return Unknown(None, "a dashboard without a slug is found by its id only")
-    return Absent(f"the service has no dashboard {declared_id(manifest)}")
+        return model.Unknown(None, "a dashboard without a slug is found by its id only")
+    return model.Absent(f"the service has no dashboard {declared_id(manifest)}")
 
 
-async def _observe_by_slug(api: Api, manifest: Manifest, slug: str) -> Observation:
+async def _observe_by_slug(api: Api, manifest: model.Manifest, slug: str) -> model.Observation:
     record = await api.read(f"{BY_SLUG}/{quote(slug, safe='')}")
     if record is not ABSENT:
-        slug_there = value_at(record, ("dashboard", "slugName"))
-        if slug_there not in (ABSENT, None, "", slug):
-            raise AnotherRecord(
-                f"asked for {slug}, the service answered with {str(slug_there)[:80]!r}"
-            )
+        # A slug is checked as an id is: it has the same characters.
+        DASHBOARD_ID.check(slug, value_at(record, ("dashboard", "slugName")))
         return _seen(record)
     if manifest.remote_id is not None:
-        return Absent(f"the service has no dashboard {manifest.remote_id}, nor the slug {slug}")
-    return Absent(f"the service has no dashboard with the slug {slug}")
+        return model.Absent(
+            f"the service has no dashboard {manifest.remote_id}, nor the slug {slug}"
+        )
+    return model.Absent(f"the service has no dashboard with the slug {slug}")
 
 
-def _seen(record: Json | Missing, asked: str = "") -> Seen:
+def _seen(record: Json | Missing, asked: str = "") -> model.Seen:
     dashboard = member(record, "dashboard")
     remote_id = given_id(dashboard, "id") or asked
     if not remote_id:
@@ -156,17 +88,18 @@ def _seen(record: Json | Missing, asked: str = "") -> Seen:
     if isinstance(locked, bool):
         document["isLocked"] = locked
     own = without_read_only(document, DashboardSpec)
-    assert isinstance(own, dict)  # noqa: S101 - an object stays an object
     updated, who = text(record, "updatedAt"), text(record, "updaterName")
     origin = text(record, "updatedOriginType")
-    edit = LastEdit(who=who, at=updated, how=_ORIGINS.get(origin, ""))
+    edit = model.LastEdit(who=who, at=updated, how=_ORIGINS.get(origin, ""))
     by_hand = origin == BY_HAND
-    return Seen(
-        remote_id, own, updated, edit=edit, by_hand=by_hand, told=ServerInfo(updated=updated)
+    return model.Seen(
+        remote_id, own, updated, edit=edit, by_hand=by_hand, told=model.ServerInfo(updated=updated)
     )
 
 
-def complete(manifest: Manifest, observation: Observation, memory: Memory) -> dict[str, Json]:
+def complete(
+    manifest: model.Manifest, observation: model.Observation, memory: Memory
+) -> dict[str, Json]:
     """Return the `spec` with nested ids. The id is identity, and is not compared.
 
     A slug that is not declared is left as it is: if one was written once, the live one is kept, so
@@ -175,7 +108,7 @@ def complete(manifest: Manifest, observation: Observation, memory: Memory) -> di
     dashboard = manifest.spec.get("dashboard")
     if not isinstance(dashboard, dict):
         return manifest.spec
-    live = observation.document.get("dashboard") if isinstance(observation, Seen) else ABSENT
+    live = observation.document.get("dashboard") if isinstance(observation, model.Seen) else ABSENT
     body = without(dashboard, IDENTITY)
     written = [candidate.get("dashboard", ABSENT) for candidate in reversed(memory.candidates)]
     if not body.get("slugName"):
@@ -187,17 +120,6 @@ def complete(manifest: Manifest, observation: Observation, memory: Memory) -> di
     return {**manifest.spec, "dashboard": filled}
 
 
-def declared_id(manifest: Manifest) -> RemoteId | None:
-    """Return the id that a manifest declares: its own, else the id inside an export."""
-    return manifest.remote_id or own_id(manifest.spec) or None
-
-
-def identities(manifest: Manifest) -> Mapping[str, str]:
-    """Return the values that no two dashboards may share, by their names for people."""
-    found = {"slug": slug_of(manifest), "id": own_id(manifest.spec)}
-    return {what: value for what, value in found.items() if value}
-
-
 async def write(api: Api, sendings: Sequence[Sending], _: OnIdentified) -> list[WriteResult]:
     """Create or replace dashboards concurrently.
 
@@ -207,18 +129,16 @@ async def write(api: Api, sendings: Sequence[Sending], _: OnIdentified) -> list[
     return await side_by_side(sendings, lambda sending: _write(api, sending))
 
 
-async def _write(api: Api, sending: Sending) -> Outcome:
+async def _write(api: Api, sending: Sending) -> model.Outcome:
     try:
-        if sending.change.action is Action.CREATE:
+        if sending.change.action is model.Action.CREATE:
             return await _create(api, sending)
         remote_id = sending.change.remote_id
         body = _wrapper(sending, {"id": remote_id} if remote_id else {})
         await api.send("PUT", DASHBOARDS, body, request=Request.REPLACE, may_be_empty=True)
-    except ServiceRefused as refused:
-        return refusal(sending, refused)
     except InvalidInput as unsent:
-        return Refused(sending.ref, str(unsent), unsent.exit_code)
-    return Written(sending.ref, remote_id)
+        return model.Refused(sending.ref, str(unsent), unsent.exit_code)
+    return model.Written(sending.ref, remote_id)
 
 
 def _wrapper(sending: Sending, identity: dict[str, Json]) -> dict[str, Json]:
@@ -226,13 +146,13 @@ def _wrapper(sending: Sending, identity: dict[str, Json]) -> dict[str, Json]:
     if not isinstance(dashboard, dict):
         raise InvalidInput("spec has no object `dashboard`, so nothing was sent")
     rest = without(sending.document, frozenset(("dashboard",)))
-    if sending.change.action is not Action.CREATE:
+    if sending.change.action is not model.Action.CREATE:
         # If it is left out, a replace keeps the lock, and no manifest could remove it.
         rest.setdefault("isLocked", False)
     return {"dashboard": {**identity, **dashboard}, "requestId": sending.change.request_id, **rest}
 
 
-async def _create(api: Api, sending: Sending, *, again: bool = True) -> Outcome:
+async def _create(api: Api, sending: Sending, *, again: bool = True) -> model.Outcome:
     wanted = declared_id(sending.manifest)
     slug = slug_of(sending.manifest, api.assumptions)
     identity = {"id": wanted, "slugName": slug}
@@ -246,10 +166,10 @@ async def _create(api: Api, sending: Sending, *, again: bool = True) -> Outcome:
         return await _find_created(api, sending, again=again)
     other = wanted is not None and wanted != remote_id
     message = f"the service gave it the id {remote_id} instead of the declared {wanted}"
-    return Written(sending.ref, remote_id, message if other else "")
+    return model.Written(sending.ref, remote_id, message if other else "")
 
 
-async def _find_created(api: Api, sending: Sending, *, again: bool) -> Outcome:
+async def _find_created(api: Api, sending: Sending, *, again: bool) -> model.Outcome:
     from reconciler.journal.history import Memory  # noqa: PLC0415 - only for a lost answer
 
     try:
@@ -257,14 +177,19 @@ async def _find_created(api: Api, sending: Sending, *, again: bool) -> Outcome:
     except ReconcilerError as error:
         message = f"{sending.ref}: the answer to the create was lost, and so was the look-up"
         raise OutcomeUnknown(f"{message}: {error}") from error
-    if isinstance(observed, Seen):
+    if isinstance(observed, model.Seen):
         if covers(observed.document, sending.document, shape_of(DashboardSpec)):
-            return Written(sending.ref, observed.remote_id, "the answer was lost; it was found")
+            return model.Written(
+                sending.ref, observed.remote_id, "the answer was lost; it was found"
+            )
         message = "the answer was lost, and the dashboard that is there now is another"
-        return Unconfirmed(sending.ref, message, exit_code=ExitCode.STALE)
+        return model.Unconfirmed(sending.ref, message, exit_code=ExitCode.STALE)
     if not slug_of(sending.manifest, api.assumptions):
         message = "the answer to the create was lost, and nothing has the declared id"
-        return InDoubt(sending.ref, f"{message}: the service may have given it another one")
+        return model.InDoubt(sending.ref, f"{message}: the service may have given it another one")
     if again:
         return await _create(api, sending, again=False)
     raise OutcomeUnknown(f"{sending.ref}: the answer to the create was lost twice")
+
+
+REMOTE = Remote(observe, write, complete=complete)

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 from reconciler.document import Json
-from reconciler.kinds.id_forms import NO_ID
-from reconciler.kinds.kind import Bearing, Endpoint, Essential, Kind, Ranking
-from reconciler.kinds.log_policy_set.model import LogPolicySetSpec, check
-from reconciler.kinds.log_policy_set.name_matcher import takes_logs_of
-from reconciler.kinds.log_policy_set.remote import SEVERITIES, observe, write
+from reconciler.kinds.kind import NO_ID, Bearing, Endpoint, Essential, Kind, Ranking
+from reconciler.kinds.log_policy_set.model import SEVERITIES, LogPolicySetSpec, check, takes_logs_of
 
 
 def example() -> dict[str, Json]:
@@ -36,8 +33,6 @@ LOG_POLICY_SET = Kind(
     noun="policies",
     spec=LogPolicySetSpec,
     id_form=NO_ID,
-    observe=observe,
-    write=write,
     check=check,
     findable=True,
     singleton=True,

@@ -31,9 +31,9 @@ from reconciler.errors import (
     Unsettled,
 )
 from reconciler.kinds.assumed_reads import all_members, text
-from reconciler.kinds.kind import OnIdentified, Sending, refusal
-from reconciler.kinds.log_policy_set.model import LogPolicySetSpec, Policy, PolicyItem
-from reconciler.kinds.shape import NOTHING, facts_of, only_writable, shape_of
+from reconciler.kinds.kind import OnIdentified, Remote, Sending, refusal
+from reconciler.kinds.log_policy_set.model import SEVERITIES, LogPolicySetSpec, Policy, PolicyItem
+from reconciler.kinds.shape import facts_of, only_writable, shape_of
 from reconciler.model import (
     LastEdit,
     Manifest,
@@ -60,8 +60,6 @@ BULK_TEST = f"{POLICIES}/bulkTestLog"
 
 # Without it the answer includes span policies, which would look destroyed (docs/assumptions.md).
 LOGS_ONLY = "SOURCE_TYPE_LOGS"
-
-SEVERITIES = ("logRules", "severities")
 
 
 async def observe(api: Api, manifest: Manifest, memory: Memory) -> Observation:
@@ -151,17 +149,17 @@ def seen(reply: Json | Missing, ours: Sequence[dict[str, Json]], recall: Recall)
         recalled.append(path)
     versions = (f"{text(document, 'id')} {text(document, 'updatedAt')}" for document in stored)
     version = "\n".join((f"{len(stored)} policies", *versions))
-    updated = max((text(document, "updatedAt") for document in stored), default="")
+    server_info = _reported(stored)
     return Seen(
         None,
         {"policies": policies},
         version,
         tuple(recalled),
-        edit=LastEdit(at=updated),
+        edit=LastEdit(at=server_info.updated),
         revision=_revision(stored),
         unseen=tuple(unseen),
         overwritten=tuple(overwritten),
-        told=_reported(stored),
+        told=server_info,
     )
 
 
@@ -247,7 +245,8 @@ async def _write(api: Api, sending: Sending, *, again: bool = True) -> Outcome:
     except OutcomeUnknown as lost:
         now = await _looked_up(api, sending, lost)
         # Severities may not be returned, so only new ids distinguish a written list from the old.
-        if now.version == _version_before(sending):
+        before = sending.change.observation
+        if isinstance(before, Seen) and now.version == before.version:
             if not again:
                 raise
             return await _write(api, sending, again=False)
@@ -256,21 +255,10 @@ async def _write(api: Api, sending: Sending, *, again: bool = True) -> Outcome:
             return Written(sending.ref, None, found_message, revision=now.revision, told=now.told)
         message = "the answer was lost, and the list is neither the old nor the new one"
         return Unconfirmed(sending.ref, message, exit_code=ExitCode.STALE)
-    server_info, revision = _reported(_created(reply)), _reported_revision(sending, reply)
-    return Written(sending.ref, None, revision=revision, told=server_info)
-
-
-def _reported_revision(sending: Sending, reply: Json) -> str:
-    """Return the revision in the answer; "" unless it has every policy that was sent."""
-    created = _created(reply)
-    sent = sending.document.get("policies")
-    whole = isinstance(sent, list) and len(created) == len(sent)
-    return _revision(created) if whole else ""
-
-
-def _version_before(sending: Sending) -> str | None:
-    observed = sending.change.observation
-    return observed.version if isinstance(observed, Seen) else None
+    created, sent = _created(reply), sending.document.get("policies")
+    is_whole = isinstance(sent, list) and len(created) == len(sent)
+    revision = _revision(created) if is_whole else ""
+    return Written(sending.ref, None, revision=revision, told=_reported(created))
 
 
 async def _looked_up(api: Api, sending: Sending, lost: OutcomeUnknown) -> Seen:
@@ -281,31 +269,25 @@ async def _looked_up(api: Api, sending: Sending, lost: OutcomeUnknown) -> Seen:
         raise OutcomeUnknown(f"{lost}; and so was the look-up: {error}") from error
 
 
-INPUT_FIELDS = (
-    "name",
-    "priority",
-    "description",
-    "disabled",
-    "applicationRule",
-    "subsystemRule",
-    "archiveRetention",
-    "placement",
-)
-"""The fields that a policy to create may have. Source: the API document."""
+REMOTE = Remote(observe, write)
 
 
 def flaw_of_input(policy: dict[str, Json]) -> str:
     """Return what is wrong with a policy to create, "" if nothing is, as far as known offline."""
     if not text(policy, "name"):
         return "it has no `name`"
+    fields = facts_of(Policy)
+    writable = [name for name, facts in fields.items() if facts.read_only is None]
+    # The API document has a placement for policies that are created.
+    known = [*writable, "placement"]
     for field in policy:
-        if field in INPUT_FIELDS:
+        if field in known:
             continue
         if field == "enabled":
             return "`enabled` is how a policy is stored; write `disabled` instead"
-        if facts_of(Policy).get(field, NOTHING).read_only is not None:
+        if field in fields:
             return f"`{field}` is set by the service only"
-        near = nearest(field, INPUT_FIELDS)
+        near = nearest(field, known)
         if near:
             return f"unknown field `{field}`; did you mean `{near}`?"
     return ""

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from reconciler.document import Json
-from reconciler.kinds.id_forms import INT32
-from reconciler.kinds.kind import Endpoint, Essential, Kind
-from reconciler.kinds.saved_view.model import SavedViewSpec, queries
-from reconciler.kinds.saved_view.remote import NAME, cannot_create, observe, write
+from reconciler.kinds.kind import INT32, Endpoint, Essential, Kind
+from reconciler.kinds.saved_view.model import NAME, SavedViewSpec, cannot_create, queries
 
 ESSENTIALS = (
     Essential(("viewType",)),
@@ -38,8 +36,6 @@ SAVED_VIEW = Kind(
     noun="view",
     spec=SavedViewSpec,
     id_form=INT32,
-    observe=observe,
-    write=write,
     queries=queries,
     readable=False,
     cannot_create=cannot_create,

@@ -9,58 +9,42 @@ from typing import Annotated, Any, ClassVar, Final
 from pydantic import Field
 
 from reconciler.document import Json
-from reconciler.kinds.field_traits import (
-    OWN_ID,
-    AtMost,
-    Choosing,
-    Flag,
-    Keyed,
-    LowerUuid,
-    ObservedPart,
-    Part,
-    Text,
-    Unit,
-    known,
-)
+from reconciler.kinds import field_traits as of
+from reconciler.kinds.kind import gives_out_ids
+from reconciler.model import Manifest
 from reconciler.queries import Language, Query
 
-VIEW_TYPE: Final = known(
+NAME: Final = "SavedView"
+VIEW_TYPE: Final = of.known(
     "VIEW_TYPE_", "UNSPECIFIED", "LOGS", "TEMPLATES", "ARCHIVE_LOGS", "ARCHIVE_TEMPLATES"
 )
 
 _PIPELINE: Final = re.compile(r"^\s*source\s|\s\|\s")
 
 
-class QuickSelection(ObservedPart):
+class QuickSelection(of.ObservedPart):
     """The time up to now, in seconds."""
 
-    needed: ClassVar[tuple[str, ...]] = ("seconds",)
-
-    seconds: Annotated[int | None, AtMost(low=0), Unit.SECONDS] = None
+    seconds: Annotated[int | None, of.Needed(), of.AtMost(low=0), of.Unit.SECONDS] = None
     """The time that the view shows, in seconds up to now."""
-    caption: Text = None
+    caption: of.Text = None
     """The name of the selection in the web interface."""
 
 
-class CustomSelection(ObservedPart):
+class CustomSelection(of.ObservedPart):
     """A start time and an end time."""
 
-    needed: ClassVar[tuple[str, ...]] = ("fromTime", "toTime")
-
-    from_time: Text = None
+    from_time: Annotated[of.Text, of.Needed()] = None
     """The start time, as ISO 8601 in UTC."""
-    to_time: Text = None
+    to_time: Annotated[of.Text, of.Needed()] = None
     """The end time, as ISO 8601 in UTC."""
 
 
-class TimeSelection(ObservedPart):
+class TimeSelection(of.PartlyObserved):
     """The time that the view shows."""
 
-    alternatives: ClassVar[tuple[frozenset[str], ...]] = (
-        frozenset(("quickSelection", "customSelection")),
-    )
-    choosing: ClassVar[Choosing] = Choosing.EXPECTED
-    complete: ClassVar[bool] = False
+    alternatives: ClassVar[of.Choices] = (frozenset(("quickSelection", "customSelection")),)
+    choosing: ClassVar[of.Choosing] = of.Choosing.EXPECTED
 
     quick_selection: QuickSelection | None = None
     """The last seconds up to now: a time that moves."""
@@ -68,53 +52,50 @@ class TimeSelection(ObservedPart):
     """A start time and an end time: a fixed time."""
 
 
-class SearchQuery(ObservedPart):
+class SearchQuery(of.PartlyObserved):
     """The query that the view runs; an empty text is valid."""
 
-    complete: ClassVar[bool] = False
-    needed: ClassVar[tuple[str, ...]] = ("query",)
-
-    query: Text = None
+    query: Annotated[of.Text, of.Needed()] = None
     """The text of the query, in the syntax that `syntaxType` names; it is sent as written."""
-    syntax_type: Text = None
+    syntax_type: of.Text = None
     """The syntax of the query; the values are not documented."""
 
 
-class ViewFilter(Part):
+class ViewFilter(of.Part):
     """The selected values of one field."""
 
-    name: Text = None
+    name: of.Text = None
     """The field that is filtered."""
     selected_values: dict[str, bool] | None = None
     """Each value of the field, with whether it is selected."""
 
 
-class Filters(Part):
+class Filters(of.Part):
     """The filters of a view."""
 
-    filters: Annotated[list[ViewFilter] | None, Keyed(("name",))] = None
+    filters: Annotated[list[ViewFilter] | None, of.Keyed(("name",))] = None
     """One entry for each filtered field."""
 
 
-class SavedViewSpec(Part):
+class SavedViewSpec(of.Part):
     """A saved view of the data exploration."""
 
-    name: Annotated[str, Field(min_length=1), AtMost(250)]
+    name: Annotated[str, Field(min_length=1), of.AtMost(250)]
     """The name of the view for people; it must not be empty."""
     time_selection: TimeSelection
     """The time that the view shows. Its inner shape is not documented."""
     filters: Filters | None = None
     """The selected values of fields."""
-    folder_id: LowerUuid | None = None
+    folder_id: of.LowerUuid | None = None
     """The folder of the view: a uuid in lower case, exactly 36 characters."""
-    is_compact_mode: Flag = None
+    is_compact_mode: of.Flag = None
     """Whether the view is compact. The API document has it for a replace, not for a create."""
     search_query: SearchQuery | None = None
     """The query that the view runs. Its inner shape is not documented."""
-    view_type: Annotated[Text, VIEW_TYPE] = None
+    view_type: Annotated[of.Text, VIEW_TYPE] = None
     """The content of the view: logs or templates, live or from the archive."""
 
-    id: Annotated[Any, OWN_ID] = None
+    id: Annotated[Any, of.OWN_ID] = None
     """The id of the view, assigned by the service."""
 
 
@@ -128,3 +109,8 @@ def queries(spec: dict[str, Json]) -> Iterator[Query]:
     # Of the two languages, only pipelines match this pattern.
     if isinstance(text, str) and is_lucene and not _PIPELINE.search(text):
         yield Query(("searchQuery", "query"), Language.LUCENE, text)
+
+
+def cannot_create(manifest: Manifest) -> str:
+    """Return why an absent view with a declared id is not created."""
+    return gives_out_ids(manifest, "saved view", "view")

@@ -8,17 +8,15 @@ from typing import TYPE_CHECKING
 from reconciler.api.retry import Request
 from reconciler.document import Json
 from reconciler.errors import OutcomeUnknown, ServiceRefused, UnreadableReply
-from reconciler.kinds.assumed_reads import ReadRecord, read_record, without
-from reconciler.kinds.id_forms import INT32
-from reconciler.kinds.kind import OnIdentified, Sending, refusal
-from reconciler.kinds.saved_view.model import SavedViewSpec
+from reconciler.kinds.assumed_reads import ReadRecord, created_id, read_record, remembered, without
+from reconciler.kinds.kind import INT32, OnIdentified, Remote, Sending, refusal
+from reconciler.kinds.saved_view.model import NAME, SavedViewSpec
 from reconciler.model import (
     Absent,
     InDoubt,
     Manifest,
     Observation,
     Outcome,
-    Remembered,
     RemoteId,
     Seen,
     Unknown,
@@ -31,7 +29,6 @@ if TYPE_CHECKING:
     from reconciler.journal.history import Memory
 
 
-NAME = "SavedView"
 SAVED_VIEWS = "/data-exploration/saved-views/v1"
 READ_ONLY = frozenset(("id",))
 NOT_ON_CREATE = frozenset(("isCompactMode",))
@@ -42,36 +39,17 @@ async def observe(api: Api, manifest: Manifest, memory: Memory) -> Observation:
     if NAME in api.assumptions.reads.of_kinds:
         return await _read(api, manifest, memory)
     remote_id = manifest.remote_id if manifest.remote_id is not None else memory.remote_id
-    last = memory.acknowledged
-    if last is not None and remote_id is not None and last.remote_id == remote_id:
-        return Remembered(remote_id, last.declared)
-    return Unknown(remote_id, "the API has no read of saved views")
+    return remembered(remote_id, memory, "saved views")
 
 
 async def _read(api: Api, manifest: Manifest, memory: Memory) -> Observation:
-    """Read the view by its declared id, or by the id that its create returned.
-
-    While a create is in doubt, an id from before it says nothing about its outcome.
-    """
-    remote_id = manifest.remote_id
-    if remote_id is None and memory.unsettled_create is None:
-        remote_id = memory.remote_id
+    remote_id = created_id(manifest, memory)
     if remote_id is None:
         return Unknown(None, "a saved view cannot be found by its name")
     found = await read_record(api, NAME, SavedViewSpec, INT32, remote_id)
     if isinstance(found, ReadRecord):
         return Seen(remote_id, found.spec)
     return Absent(f"the service has no saved view {remote_id}")
-
-
-def cannot_create(manifest: Manifest) -> str:
-    """Return why an absent view with a declared id is not created."""
-    if manifest.remote_id is None:
-        return ""
-    return (
-        f"the service has no saved view {manifest.remote_id} and gives out ids itself: "
-        "correct metadata.id, or remove it to create the view"
-    )
 
 
 async def write(api: Api, sendings: Sequence[Sending], identified: OnIdentified) -> list[Outcome]:
@@ -121,3 +99,6 @@ async def _replace(api: Api, sending: Sending, remote_id: RemoteId) -> Outcome:
         raise UnreadableReply(f"the answer to PUT {path} holds no saved view with an id")
     INT32.check(remote_id, reply.get("id"))
     return Written(sending.ref, remote_id, stored=without(reply, READ_ONLY))
+
+
+REMOTE = Remote(observe, write)

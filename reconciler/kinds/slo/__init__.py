@@ -3,17 +3,8 @@
 from __future__ import annotations
 
 from reconciler.document import Json
-from reconciler.kinds.id_forms import UUID
-from reconciler.kinds.kind import Bearing, Endpoint, Essential, Kind, Objective
-from reconciler.kinds.slo.model import SloSpec, check, queries
-from reconciler.kinds.slo.remote import (
-    TARGET_LOWERED,
-    cannot_create,
-    observe,
-    preflight,
-    weakens,
-    write,
-)
+from reconciler.kinds.kind import UUID, Bearing, Endpoint, Essential, Kind, Objective
+from reconciler.kinds.slo import model
 
 ESSENTIALS = (
     Essential(("targetThresholdPercentage",)),
@@ -51,18 +42,15 @@ ENDPOINTS = (
 SLO = Kind(
     name="SLO",
     noun="slo",
-    spec=SloSpec,
+    spec=model.SloSpec,
     id_form=UUID,
-    observe=observe,
-    write=write,
-    check=check,
-    queries=queries,
-    cannot_create=cannot_create,
-    preflight=preflight,
+    check=model.check,
+    queries=model.queries,
+    cannot_create=model.cannot_create,
     batch_size=16,
-    weakens=weakens,
+    weakens=model.weakens,
     bearing=Bearing((("labels",),)),
-    consents=(TARGET_LOWERED,),
+    consents=(model.TARGET_LOWERED,),
     essentials=ESSENTIALS,
     picture=Objective(("targetThresholdPercentage",), ("sloTimeFrame",)),
     endpoints=ENDPOINTS,

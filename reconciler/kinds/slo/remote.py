@@ -2,64 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
+from reconciler import model
 from reconciler.api.retry import Request
 from reconciler.document import ABSENT, Json, Missing, value_at
 from reconciler.errors import OutcomeUnknown, ServiceRefused, UnreadableReply
-from reconciler.kinds.assumed_reads import any_members, member, text, texts
-from reconciler.kinds.id_forms import UUID
+from reconciler.kinds.assumed_reads import any_members, created_id, member, text, texts
 from reconciler.kinds.kind import (
-    ConsentRule,
+    UUID,
     Foreseen,
     OnIdentified,
-    RiskyChange,
+    Remote,
     Sending,
     WriteResult,
-    refusal,
     side_by_side,
 )
 from reconciler.kinds.shape import without_read_only
 from reconciler.kinds.slo.model import SloSpec
-from reconciler.model import (
-    Absent,
-    Action,
-    Change,
-    InDoubt,
-    LastEdit,
-    Manifest,
-    Observation,
-    Outcome,
-    Refused,
-    RemoteId,
-    Seen,
-    ServerInfo,
-    Unknown,
-    Written,
-)
 from reconciler.runtime.addresses import is_part
 
 if TYPE_CHECKING:
     from reconciler.api.client import Api
     from reconciler.journal.history import Memory
-
-TARGET_LOWERED = "slo-target-lowered"
-_TARGET = ("targetThresholdPercentage",)
-
-
-def weakens(change: Change) -> Iterator[RiskyChange]:
-    """Yield a lowered target; a target that the service rounded does not count."""
-    if change.action is not Action.UPDATE:
-        return
-    for difference in change.differences:
-        before, after = difference.before, difference.after
-        numbers = isinstance(before, int | float) and isinstance(after, int | float)
-        if difference.path == _TARGET and numbers and float(str(after)) < float(str(before)):
-            message = f"its target would go down from {before} % to {after} %"
-            yield RiskyChange(TARGET_LOWERED, message, "lowered in target", ConsentRule.ALWAYS)
-
 
 SLOS = "/v1/slo/slos"
 VALIDATE = "/v1/slo/slos/validate"
@@ -67,44 +34,39 @@ VALIDATE = "/v1/slo/slos/validate"
 REQUIRED = ("name", "targetThresholdPercentage")
 
 
-async def observe(api: Api, manifest: Manifest, memory: Memory) -> Observation:
-    """Read the SLO by its declared id, or by the id that its create returned.
-
-    While a create is in doubt, an id from before it says nothing about its outcome.
-    """
-    remote_id = manifest.remote_id
-    if remote_id is None and memory.unsettled_create is None:
-        remote_id = memory.remote_id
+async def observe(api: Api, manifest: model.Manifest, memory: Memory) -> model.Observation:
+    """Read the SLO by its declared id, or by the id that its create returned."""
+    remote_id = created_id(manifest, memory)
     if remote_id is None:
-        return Unknown(None, "an SLO cannot be found by its name")
+        return model.Unknown(None, "an SLO cannot be found by its name")
     reply = await api.read(f"{SLOS}/{quote(str(remote_id), safe='')}")
     if reply is ABSENT:
-        return Absent(f"the service has no SLO {remote_id}")
+        return model.Absent(f"the service has no SLO {remote_id}")
     return _seen(remote_id, reply)
 
 
-def _seen(remote_id: RemoteId, reply: Json | Missing) -> Seen:
+def _seen(remote_id: model.RemoteId, reply: Json | Missing) -> model.Seen:
     stored = member(reply, "slo")
     UUID.check(remote_id, value_at(stored, ("id",)))
     if missing := [name for name in REQUIRED if stored.get(name) is None]:
         raise UnreadableReply(f"the answer holds an SLO without `{missing[0]}`")
     own = without_read_only(stored, SloSpec)
-    assert isinstance(own, dict)  # noqa: S101 - an object stays an object
     updated, revision = text(stored, "updateTime"), _revision(stored)
-    return Seen(
+    return model.Seen(
         remote_id,
         own,
         version=f"{revision}/{updated}" if revision or updated else "",
-        edit=LastEdit(at=updated, revision=revision if updated else ""),
+        edit=model.LastEdit(at=updated, revision=revision if updated else ""),
         revision=revision,
-        told=ServerInfo(version=revision, updated=updated),
+        told=model.ServerInfo(version=revision, updated=updated),
     )
 
 
-def _reported(stored: Json | Missing, alerts: Sequence[str] | None = None) -> ServerInfo:
-    updated = text(stored, "updateTime") if isinstance(stored, dict) else ""
-    return ServerInfo(
-        version=_revision(stored), updated=updated, alerts=None if alerts is None else tuple(alerts)
+def _reported(stored: Json | Missing, alerts: Sequence[str] | None = None) -> model.ServerInfo:
+    return model.ServerInfo(
+        version=_revision(stored),
+        updated=text(stored, "updateTime"),
+        alerts=None if alerts is None else tuple(alerts),
     )
 
 
@@ -114,16 +76,6 @@ def _revision(stored: Json | Missing) -> str:
     return str(number) if isinstance(number, int) and not isinstance(number, bool) else ""
 
 
-def cannot_create(manifest: Manifest) -> str:
-    """Return why an absent SLO with a declared id is not created."""
-    if manifest.remote_id is None:
-        return ""
-    return (
-        f"the service has no SLO {manifest.remote_id} and gives out ids itself: "
-        "correct metadata.id, or remove it to create the SLO"
-    )
-
-
 def _undocumented(api: Api, sending: Sending) -> str:
     """Return why an SLI cannot be sent to the endpoint if only documented SLIs may be sent.
 
@@ -131,7 +83,7 @@ def _undocumented(api: Api, sending: Sending) -> str:
     """
     if not api.assumptions.documented_sli_only:
         return ""
-    create = sending.change.action is Action.CREATE
+    create = sending.change.action is model.Action.CREATE
     wrong = "windowBasedMetricSli" if create else "requestBasedMetricSli"
     if sending.document.get(wrong) is None:
         return ""
@@ -174,14 +126,14 @@ def _is_validated(api: Api, sending: Sending) -> bool:
         case "all":
             return True
         case "replaced":
-            return sending.change.action is not Action.CREATE
+            return sending.change.action is not model.Action.CREATE
         case "none":
             return False
 
 
 def _with_id(sending: Sending) -> dict[str, Json]:
     remote_id = sending.change.remote_id
-    if sending.change.action is Action.CREATE or remote_id is None:
+    if sending.change.action is model.Action.CREATE or remote_id is None:
         return sending.document
     return {"id": remote_id, **sending.document}
 
@@ -191,36 +143,36 @@ async def write(api: Api, sendings: Sequence[Sending], _: OnIdentified) -> list[
     return await side_by_side(sendings, lambda sending: _write(api, sending))
 
 
-async def _write(api: Api, sending: Sending) -> Outcome:
+async def _write(api: Api, sending: Sending) -> model.Outcome:
     objection = _undocumented(api, sending)
     if objection:
         # A plan with references does not ask before the references are known.
-        return Refused(sending.ref, objection)
-    try:
-        if sending.change.action is Action.CREATE:
-            return await _create(api, sending)
-        reply = await api.send("PUT", SLOS, _with_id(sending), request=Request.REPLACE)
-    except ServiceRefused as refused:
-        return refusal(sending, refused)
+        return model.Refused(sending.ref, objection)
+    if sending.change.action is model.Action.CREATE:
+        return await _create(api, sending)
+    reply = await api.send("PUT", SLOS, _with_id(sending), request=Request.REPLACE)
     alerts = texts(reply, "effectedSloAlertIds")
     count = "1 alert" if len(alerts) == 1 else f"{len(alerts)} alerts"
     message = f"affects {count}: {', '.join(alerts)}" if alerts else ""
     stored = value_at(reply, ("slo",))
     has_alerts = isinstance(value_at(reply, ("effectedSloAlertIds",)), list)
     revision, server_info = _revision(stored), _reported(stored, alerts if has_alerts else None)
-    return Written(
+    return model.Written(
         sending.ref, sending.change.remote_id, message, revision=revision, told=server_info
     )
 
 
-async def _create(api: Api, sending: Sending) -> Outcome:
+async def _create(api: Api, sending: Sending) -> model.Outcome:
     try:
         reply = await api.send("POST", SLOS, sending.document, request=Request.BLIND)
     except OutcomeUnknown as lost:
-        return InDoubt(sending.ref, str(lost))
-    stored = reply.get("slo") if isinstance(reply, dict) else None
-    remote_id = text(stored, "id") if isinstance(stored, dict) else ""
+        return model.InDoubt(sending.ref, str(lost))
+    stored = value_at(reply, ("slo",))
+    remote_id = text(stored, "id")
     if not is_part(remote_id):
         problem = f"holds no id that can be one: {remote_id[:80]!r}" if remote_id else "holds no id"
-        return InDoubt(sending.ref, f"the service's answer to the create {problem}")
-    return Written(sending.ref, remote_id, revision=_revision(stored), told=_reported(stored))
+        return model.InDoubt(sending.ref, f"the service's answer to the create {problem}")
+    return model.Written(sending.ref, remote_id, revision=_revision(stored), told=_reported(stored))
+
+
+REMOTE = Remote(observe, write, preflight)

@@ -57,7 +57,7 @@ def findings_of(field: Field) -> list[Finding]:
         return list(project_findings(value))
     if "spec" in value:
         return list(lint(value["spec"], BY_NAME[field.root].spec))
-    shown = field.root if field.root in BY_NAME else KINDS[0].name
+    shown = field.root if field.root in BY_NAME else next(iter(BY_NAME))
     whole: dict[str, Json] = {"apiVersion": API_VERSION, "kind": shown, "spec": {}}
     around = Around(environments={}, environment="production", today=date(2026, 1, 31))
     return read_envelope({**whole, "metadata": {"name": "checkout"}, **value}, around).findings
