@@ -6,7 +6,6 @@ from collections.abc import Mapping
 
 KEY_VARIABLE = "RECONCILER_API_KEY"
 _INPUT = "INPUT_API_KEY"
-_VARIABLES = (KEY_VARIABLE, _INPUT)
 
 
 def key_in(environ: Mapping[str, str]) -> str:
@@ -26,10 +25,10 @@ def with_key(key: str) -> dict[str, str]:
 
 def keys_in(environ: Mapping[str, str]) -> dict[str, str]:
     """Return every key that a process was given, by its variable, to hide or withhold it."""
-    found = {name: environ.get(name, "").strip() for name in _VARIABLES}
+    found = {name: environ.get(name, "").strip() for name in (KEY_VARIABLE, _INPUT)}
     return {name: key for name, key in found.items() if key}
 
 
 def is_key(name: str) -> bool:
     """Return whether a variable may hold a key."""
-    return name in _VARIABLES
+    return name in {KEY_VARIABLE, _INPUT}

@@ -191,7 +191,7 @@ def test_the_demo() -> None:
 
     assert (played.returncode, played.stdout.count("\n$ reconciler ")) == (0, 9), played.stderr
     assert len(played.stdout.splitlines()) <= 120
-    assert "3 to create, 4 to assert" in played.stdout
+    assert (played.stdout.count("\n  + "), played.stdout.count("\n  ! ")) == (3, 4)
     assert " by alice@example.com" in played.stdout
     assert "relativeTimeFrame: 15 min → 6 h" in played.stdout
 

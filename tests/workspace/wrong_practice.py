@@ -41,6 +41,7 @@ PRACTICES = [
     _of("L403", "12:148", "the very same query", "remove one of them"),
     _of("L404", "9:15", "the variable `region` is used by no", "use it, or remove it: a choice that changes nothing misleads"),
     _of("L405", "19:11", "in the same folder is called `Shop` too", "name each by what it is for"),
+    _of("L406", "15:66", "`$cluster` is no variable of this dashboard", "declare `cluster` under `variablesV2`, or write a value in its place"),
     _of("L501", "14:15", "`Shop` before it takes every line", "write it before that one, or remove it"),
     _of("L601", "6:19", "one fixed time", "write `quickSelection: {seconds: 3600}`, or say why by an exemption"),
     _comment("an ignore without codes", "M116", "needs the codes", " because"),

@@ -12,6 +12,7 @@ from reconciler.kinds.shape import EACH, places
 from reconciler.kinds.spec_finding import Neighbours, SpecFinding, lists_in, text_of
 from reconciler.model import Manifest
 from reconciler.syntax.diagnostic import Advice
+from reconciler.syntax.expressions import OPEN_PATTERN
 
 SECTIONS = ("dashboard", "layout", "sections", EACH)
 IN_SECTION = ("rows", EACH, "widgets", EACH)
@@ -29,7 +30,7 @@ WITH_VARIABLES = (
 )
 """Paths of queries in which `$name` is a variable; in a query language it may be a source."""
 
-_VARIABLE = re.compile(r"\$(?:\{([A-Za-z_]\w*)(?::\w+)?\}|([A-Za-z_]\w*))")
+_VARIABLE = re.compile(rf"{OPEN_PATTERN}([A-Za-z_]\w*)(?::\w+)?\}}|\$([A-Za-z_]\w*)")
 
 FILL_IN = Advice("write the query, or remove the widget")
 

@@ -174,8 +174,8 @@ class PolicyImpact:
 
     @property
     def is_quiet(self) -> bool:
-        """Return whether there is nothing to say of a list that stays: every sample is as expected.
+        """Return whether the list stays and each sample is as expected: there is nothing to say.
 
         A sample that already meets another policy than it expects is shown in every plan.
         """
-        return not (self.writes or self.failures or self.unasked)
+        return not (self.writes or self.failures or self.unasked or self.disagreeing)
