@@ -79,8 +79,12 @@ def _patched(
     if not found:
         return before
     if found[0][0] == ():
-        # Behind a part that is new stands only what came into it from elsewhere.
-        assert all(difference.operation == "add" or len(found) == 1 for _, difference in found)
+        # Behind a part that is new is only what came into it from elsewhere, and edits of that.
+        came = [path for path, difference in found[1:] if difference.operation == "add"]
+        assert all(
+            difference.operation == "add" or any(path[: len(place)] == place for place in came)
+            for path, difference in found[1:]
+        )
         return _patched(found[0][1].after, found[1:], after)
     if before is ABSENT:
         before = [] if isinstance(after, list) else {}
