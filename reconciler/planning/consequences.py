@@ -23,10 +23,9 @@ from reconciler.document import (
     value_at,
 )
 from reconciler.journal.history import History, Memory
-from reconciler.journal.line_fields import Rewritten
+from reconciler.journal.line_fields import Rewritten, brought_back
 from reconciler.kinds import BY_NAME
 from reconciler.kinds.kind import Kind
-from reconciler.kinds.taken_back import brought_back
 from reconciler.model import (
     Action,
     Change,

@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Final
 
 from reconciler.document import ABSENT, Json
+from reconciler.journal.line_fields import are_edited
 from reconciler.kinds import BY_NAME
-from reconciler.kinds.taken_back import are_edited
 from reconciler.model import Change, GuardViolation, Plan, Ref, RemoteId, UndoesRollback
 from reconciler.model.guard_levels import EXPLICIT_LEVEL, REVIEW_LEVEL
 from reconciler.planning.guards import PlanUnderGuard
