@@ -28,7 +28,7 @@ ROOT: Final = Path(__file__).parent.parent
 PAGE: Final = ROOT / "docs" / "architecture.md"
 PLAN: Final = ("plan",)
 APPLY: Final = ("apply", "--yes", "--new-journal")
-PATTERNS: Final = frozenset({"__init__", "command", "model", "remote"})
+PATTERNS: Final = frozenset({"__init__", "command", "remote"})
 """Modules that each kind has, or each feature that brings a command."""
 
 BEFORE: Final = (

@@ -26,7 +26,7 @@ DOCS = ROOT / "docs"
 SOURCES = ("reconciler", "scripts", "benchmarks")
 
 # The folder of each kind, and the file about it in a feature.
-FOLDERS = {kind.name: kind.spec.__module__.split(".")[-2] for kind in KINDS}
+FOLDERS = {kind.name: kind.spec.__module__.split(".")[-1] for kind in KINDS}
 # A module of each kind, and one of each format of a report; a command has the name of its noun.
 SHARED_MODULES = {*FOLDERS.values(), "document", "junit", "markdown", "text", "plan", "parts"}
 COMMAND_FILES = {f"{module.replace('.', '/')}.py" for module, _, _ in COMMANDS.values()}

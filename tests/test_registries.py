@@ -6,6 +6,7 @@ Where a second place cannot be avoided, a law here fails until it names the new 
 from __future__ import annotations
 
 import ast
+import inspect
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -76,8 +77,7 @@ def test_every_guard_code_is_listed() -> None:
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
 def test_every_weakening_that_asks_is_declared(kind: object) -> None:
     """What a kind asks consent for is in its declaration, so that a project file can give it."""
-    weakens = kind.weakens.__module__  # type: ignore[attr-defined]  # a kind
-    file = ROOT / (weakens.replace(".", "/") + ".py")
+    file = Path(inspect.getfile(kind.weakens))  # type: ignore[attr-defined]  # a kind
     names = named_texts(file)
     asking = {
         names[call.args[0].id]

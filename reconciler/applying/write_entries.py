@@ -22,10 +22,9 @@ from reconciler.journal.entries import (
 )
 from reconciler.journal.history import Memory
 from reconciler.journal.journal import Journal
-from reconciler.journal.line_fields import TakenBack
+from reconciler.journal.line_fields import TakenBack, brought_back, fields_taken_back
 from reconciler.kinds import BY_NAME
 from reconciler.kinds.kind import Sending, WriteResult
-from reconciler.kinds.taken_back import brought_back, fields_taken_back
 from reconciler.redaction.redact import resealed
 from reconciler.redaction.templates import HIDDEN, resolve, reveal
 

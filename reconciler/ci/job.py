@@ -15,7 +15,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from typing import Final
 
-from reconciler.applying.applied import Applied
+from reconciler.applying.run import Applied
 from reconciler.ci import job_session
 from reconciler.ci.change_owners import with_owners
 from reconciler.ci.checkout import refuse_links

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Final, Literal, TypeAlias, get_args
 
-from reconciler.applying.applied import Applied
+from reconciler.applying.run import Applied
 from reconciler.ci.comment import (
     AGAINST_BASE,
     OFFLINE,

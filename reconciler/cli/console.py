@@ -22,7 +22,7 @@ from reconciler.syntax.diagnostic import Complaint
 
 if TYPE_CHECKING:
     from reconciler.api.secret import Redaction
-    from reconciler.applying.applied import Applied
+    from reconciler.applying.run import Applied
     from reconciler.model import Outcome, Plan
     from reconciler.project import Project
 
@@ -283,7 +283,7 @@ def report_applied(
     `apply`.
     """
     if applied is None:
-        from reconciler.applying.applied import Applied  # noqa: PLC0415 - not for validate
+        from reconciler.applying.run import Applied  # noqa: PLC0415 - not for validate
         from reconciler.report.unplanned import not_applied  # noqa: PLC0415 - with it
 
         words(not_applied(made.digest, command), laid_out=True)

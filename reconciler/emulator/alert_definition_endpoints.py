@@ -6,23 +6,313 @@ inside its part. Source: docs/assumptions.md.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
 from uuid import uuid4
 
-from reconciler.emulator.alert_definition_models import (
-    AlertDefId,
-    AlertDefProperties,
-    AlertDefToReplace,
-    BulkReplaceReply,
-    BulkReplaceRequest,
-    StoredAlertDefinition,
-)
+from pydantic import Field
+from pydantic_core import CoreSchema
+
 from reconciler.emulator.database import Store
 from reconciler.emulator.endpoint import Call, Records, Resource
-from reconciler.emulator.http_errors import InvalidRequestError
 from reconciler.emulator.reading import UnreadableModelError, body_of, read, whole
-from reconciler.emulator.rendering import as_json, as_text, canonical
-from reconciler.emulator.wire_models import JsonObject, canonical_uuid
+from reconciler.emulator.rendering import InvalidRequestError, as_json, as_text, canonical
+from reconciler.emulator.wire_models import (
+    Int32,
+    Int64,
+    JsonObject,
+    Labels,
+    OpenEnum,
+    SentUuid,
+    Timestamp,
+    Uuid,
+    WireObject,
+    bounds,
+    canonical_uuid,
+)
+
+
+@dataclass(frozen=True)
+class DescribedAs:
+    """A part of `Annotated`: the field accepts what its type accepts, and has a model as schema."""
+
+    model: type[WireObject]
+
+    def __get_pydantic_json_schema__(
+        self, _: CoreSchema, handler: Callable[[CoreSchema], JsonObject]
+    ) -> JsonObject:
+        """Return the schema of the model."""
+        return handler(self.model.__pydantic_core_schema__)
+
+
+TracingOperation = Annotated[
+    str,
+    OpenEnum(
+        "TRACING_FILTER_OPERATION_TYPE_",
+        "IS_OR_UNSPECIFIED",
+        "IS_NOT",
+        "INCLUDES",
+        "STARTS_WITH",
+        "ENDS_WITH",
+    ),
+]
+
+
+class TracingFilterType(WireObject):
+    """Values compared in one way."""
+
+    operation: TracingOperation = "TRACING_FILTER_OPERATION_TYPE_IS_OR_UNSPECIFIED"
+    values: list[str] = Field(default_factory=list)
+
+
+class SpanField(WireObject):
+    """A filter on any field of a span."""
+
+    key: str = ""
+    filter_type: TracingFilterType | None = None
+
+
+class TracingLabelFilters(WireObject):
+    """Filters on where a span comes from."""
+
+    application_name: list[TracingFilterType] = Field(default_factory=list)
+    operation_name: list[TracingFilterType] = Field(default_factory=list)
+    service_name: list[TracingFilterType] = Field(default_factory=list)
+    subsystem_name: list[TracingFilterType] = Field(default_factory=list)
+    span_fields: list[SpanField] = Field(default_factory=list)
+
+
+class SimpleTracingFilter(WireObject):
+    """Slow spans with certain labels; the latency travels as text."""
+
+    digits: ClassVar[tuple[str, ...]] = ("latency_threshold_ms",)
+
+    latency_threshold_ms: Int64 = "0"
+    tracing_label_filters: TracingLabelFilters | None = None
+
+
+class TracingFilter(WireObject):
+    """Wrapper of the simple filter."""
+
+    simple_filter: SimpleTracingFilter | None = None
+
+
+class TracingImmediate(WireObject):
+    """An alert on each matching trace."""
+
+    notification_payload_filter: list[str] = Field(default_factory=list)
+    tracing_filter: TracingFilter | None = None
+
+
+NotifyOn = Annotated[
+    str, OpenEnum("NOTIFY_ON_", "TRIGGERED_ONLY_UNSPECIFIED", "TRIGGERED_AND_RESOLVED")
+]
+NotificationMinutes = Annotated[Int32, bounds(1, 10_080)]
+
+
+class FieldTemplate(WireObject):
+    """A field of a connector or message, filled from a template."""
+
+    field_name: str = ""
+    template: str = ""
+
+
+class ConfigOverrides(WireObject):
+    """Settings that replace those of the preset."""
+
+    connector_config_fields: list[FieldTemplate] = Field(default_factory=list)
+    message_config_fields: list[FieldTemplate] = Field(default_factory=list)
+    payload_type: str = ""
+
+
+class RoutingOverrides(WireObject):
+    """The overrides of one occasion, triggered or resolved."""
+
+    config_overrides: ConfigOverrides | None = None
+
+
+class Destination(WireObject):
+    """A connector with its preset."""
+
+    connector_id: str = ""
+    preset_id: str = ""
+    notify_on: NotifyOn = "NOTIFY_ON_TRIGGERED_ONLY_UNSPECIFIED"
+    resolved_route_overrides: RoutingOverrides | None = None
+    triggered_routing_overrides: RoutingOverrides | None = None
+
+
+class Router(WireObject):
+    """Routing by rules; an empty router is not the same as none."""
+
+    uuids: ClassVar[tuple[str, ...]] = ("id",)
+
+    id: SentUuid | None = None
+    notify_on: NotifyOn = "NOTIFY_ON_TRIGGERED_ONLY_UNSPECIFIED"
+
+
+class Integration(WireObject):
+    """A webhook by its number, or addresses."""
+
+    integration_id: Int32 | None = None
+    recipients: JsonObject | None = None
+
+
+class Webhook(WireObject):
+    """An integration that is called, at most once in so many minutes."""
+
+    integration: Integration | None = None
+    minutes: NotificationMinutes | None = None
+    notify_on: NotifyOn = "NOTIFY_ON_TRIGGERED_ONLY_UNSPECIFIED"
+
+
+class NotificationGroup(WireObject):
+    """Destinations that are notified together."""
+
+    destinations: list[Destination] = Field(default_factory=list)
+    group_by_keys: list[str] = Field(default_factory=list)
+    router: Router | None = None
+    webhooks: list[Webhook] = Field(default_factory=list)
+
+
+AlertPriority = Annotated[
+    str, OpenEnum("ALERT_DEF_PRIORITY_", "P5_OR_UNSPECIFIED", "P1", "P2", "P3", "P4")
+]
+AlertType = Annotated[str, OpenEnum("ALERT_DEF_TYPE_", "LOGS_IMMEDIATE_OR_UNSPECIFIED")]
+AlertStatus = Annotated[str, OpenEnum("ALERT_DEF_STATUS_", "UNSPECIFIED")]
+DayOfWeek = Annotated[
+    str,
+    OpenEnum(
+        "DAY_OF_WEEK_",
+        "MONDAY_OR_UNSPECIFIED",
+        "TUESDAY",
+        "WEDNESDAY",
+        "THURSDAY",
+        "FRIDAY",
+        "SATURDAY",
+        "SUNDAY",
+    ),
+]
+
+BULK_LIMIT = 100  # docs/assumptions.md: seen, not in the document
+
+
+class TimeOfDay(WireObject):
+    """A wall-clock time."""
+
+    hours: Annotated[Int32, bounds(0, 23)] = 0
+    minutes: Annotated[Int32, bounds(0, 59)] = 0
+
+
+class ActiveOn(WireObject):
+    """The time when the alert is active; an end before the start is past midnight."""
+
+    day_of_week: list[DayOfWeek] = Field(default_factory=list)
+    start_time: TimeOfDay | None = None
+    end_time: TimeOfDay | None = None
+
+
+class IncidentsSettings(WireObject):
+    """How often the alert may open an incident."""
+
+    minutes: NotificationMinutes | None = None
+    notify_on: NotifyOn = "NOTIFY_ON_TRIGGERED_ONLY_UNSPECIFIED"
+
+
+class SloDefinitionRef(WireObject):
+    """The SLO an alert watches."""
+
+    uuids: ClassVar[tuple[str, ...]] = ("slo_id",)
+
+    slo_id: SentUuid
+
+
+class SloThreshold(WireObject):
+    """The part of an alert on an SLO; it watches the budget or the burn rate."""
+
+    slo_definition: SloDefinitionRef
+    error_budget: JsonObject | None = None
+    burn_rate: JsonObject | None = None
+
+
+class AlertDefProperties(WireObject):
+    """The fields of an alert that a person declares."""
+
+    name: Annotated[str, Field(min_length=1, max_length=512)]
+    description: Annotated[str, Field(max_length=3000)] = ""
+    enabled: bool = False
+    deleted: bool = False
+    phantom_mode: bool = False
+    priority: AlertPriority = "ALERT_DEF_PRIORITY_P5_OR_UNSPECIFIED"
+    type: AlertType = "ALERT_DEF_TYPE_LOGS_IMMEDIATE_OR_UNSPECIFIED"
+    entity_labels: Labels = Field(default_factory=dict)
+    group_by_keys: Annotated[list[str], Field(max_length=100)] = Field(default_factory=list)
+    active_on: ActiveOn | None = None
+    incidents_settings: IncidentsSettings | None = None
+    notification_group: NotificationGroup | None = None
+    notification_group_excess: list[NotificationGroup] = Field(default_factory=list)
+    tracing_immediate: TracingImmediate | None = None
+    logs_immediate: JsonObject | None = None
+    logs_threshold: JsonObject | None = None
+    logs_anomaly: JsonObject | None = None
+    logs_ratio_threshold: JsonObject | None = None
+    logs_new_value: JsonObject | None = None
+    logs_unique_count: JsonObject | None = None
+    logs_time_relative_threshold: JsonObject | None = None
+    metric_threshold: JsonObject | None = None
+    metric_anomaly: JsonObject | None = None
+    tracing_threshold: JsonObject | None = None
+    flow: JsonObject | None = None
+    slo_threshold: SloThreshold | None = None
+
+
+class AlertDefToReplace(WireObject):
+    """One item of the bulk replace; its properties are checked apart from those of others."""
+
+    read_only: ClassVar[frozenset[str]] = frozenset(
+        {"alertVersionId", "createdTime", "updatedTime", "lastTriggeredTime", "status"}
+    )
+
+    id: Uuid
+    alert_def_properties: Annotated[JsonObject, DescribedAs(AlertDefProperties)]
+
+
+class BulkReplaceRequest(WireObject):
+    """Request of endpoint 1."""
+
+    alert_defs_to_replace: Annotated[list[AlertDefToReplace], Field(max_length=BULK_LIMIT)]
+
+
+class StoredAlertDefinition(WireObject):
+    """The record of an alert that the service keeps."""
+
+    metadata: ClassVar[frozenset[str]] = frozenset(
+        {"createdTime", "updatedTime", "lastTriggeredTime", "status"}
+    )
+
+    id: str
+    alert_version_id: str
+    alert_def_properties: AlertDefProperties
+    created_time: Timestamp
+    updated_time: Timestamp
+    last_triggered_time: Timestamp | None = None
+    status: AlertStatus = "ALERT_DEF_STATUS_UNSPECIFIED"
+
+
+class AlertDefId(WireObject):
+    """An entry of `failedToReplaceAlertDefs`."""
+
+    id: str
+
+
+class BulkReplaceReply(WireObject):
+    """Reply of endpoint 1: each sent id is in exactly one of the four lists."""
+
+    alert_defs: list[StoredAlertDefinition] = Field(default_factory=list)
+    failed_to_replace_alert_defs: list[AlertDefId] = Field(default_factory=list)
+    not_found_ids: list[str] = Field(default_factory=list)
+    skipped_ids: list[str] = Field(default_factory=list)
+
 
 _WITH_ONE_RULE = (
     "logsAnomaly",

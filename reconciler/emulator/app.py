@@ -19,10 +19,10 @@ from reconciler.emulator.alert_definition_endpoints import plant
 from reconciler.emulator.database import StaleReads, Store
 from reconciler.emulator.endpoint import Answers, Deployment, Keys
 from reconciler.emulator.faults import FaultInjection, Faults
-from reconciler.emulator.http_errors import REFUSALS, unknown_route
 from reconciler.emulator.log_policy_endpoints import held_policies
 from reconciler.emulator.overview_page import page
 from reconciler.emulator.profile import Profile
+from reconciler.emulator.rendering import REFUSALS, unknown_route
 from reconciler.emulator.request_log import (
     API_ROOT,
     HEALTH_PATH,

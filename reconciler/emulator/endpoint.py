@@ -19,16 +19,18 @@ from starlette.types import Receive, Scope, Send
 
 from reconciler.emulator.database import StaleReads, Store
 from reconciler.emulator.faults import PARTIAL, PartialBulk
-from reconciler.emulator.http_errors import (
+from reconciler.emulator.profile import Profile
+from reconciler.emulator.reading import body_of, json_body, query_of
+from reconciler.emulator.rendering import (
     InvalidRequestError,
     MissingObjectError,
     RefusalError,
+    Rendered,
     TakenError,
+    as_text,
+    in_form,
     wrong_method,
 )
-from reconciler.emulator.profile import Profile
-from reconciler.emulator.reading import body_of, json_body, query_of
-from reconciler.emulator.rendering import Rendered, as_text, in_form
 from reconciler.emulator.request_log import BODY
 from reconciler.emulator.wire_models import Clock, Empty, JsonObject, WireObject, timestamp
 

@@ -29,9 +29,9 @@ from starlette.datastructures import MutableHeaders
 from starlette.requests import ClientDisconnect, Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from reconciler.emulator.http_errors import RefusalError
 from reconciler.emulator.profile import SETTINGS, load_settings
 from reconciler.emulator.reading import json_body
+from reconciler.emulator.rendering import RefusalError
 from reconciler.emulator.request_log import API_ROOT, BODY, FAULT, RequestRecord
 from reconciler.emulator.wire_models import Clock
 

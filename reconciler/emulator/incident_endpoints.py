@@ -22,10 +22,9 @@ from pydantic import Field
 from reconciler.emulator import paging
 from reconciler.emulator.database import Store
 from reconciler.emulator.endpoint import Call, Resource
-from reconciler.emulator.http_errors import MissingObjectError
 from reconciler.emulator.reading import read
 from reconciler.emulator.record_endpoints import KeyValue
-from reconciler.emulator.rendering import Rendered, as_text
+from reconciler.emulator.rendering import MissingObjectError, Rendered, as_text
 from reconciler.emulator.wire_models import (
     Empty,
     JsonObject,

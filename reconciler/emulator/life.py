@@ -18,7 +18,7 @@ from uuid import NAMESPACE_URL, uuid5
 
 from reconciler.emulator import incident_endpoints as incidents
 from reconciler.emulator import record_endpoints as records
-from reconciler.emulator.alert_definition_models import StoredAlertDefinition
+from reconciler.emulator.alert_definition_endpoints import StoredAlertDefinition
 from reconciler.emulator.database import Store
 from reconciler.emulator.endpoint import Resource
 from reconciler.emulator.reading import read, whole

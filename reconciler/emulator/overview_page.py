@@ -18,8 +18,8 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
-from reconciler.emulator.alert_definition_models import StoredAlertDefinition
-from reconciler.emulator.dashboard_models import StoredDashboard
+from reconciler.emulator.alert_definition_endpoints import StoredAlertDefinition
+from reconciler.emulator.dashboard_endpoints import StoredDashboard
 from reconciler.emulator.database import Store
 from reconciler.emulator.log_policy_endpoints import LogPolicy
 from reconciler.emulator.reading import whole

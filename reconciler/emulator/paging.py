@@ -22,8 +22,7 @@ from typing import Annotated, Any, ClassVar
 from pydantic import BeforeValidator, Field
 from pydantic_core import PydanticCustomError
 
-from reconciler.emulator.http_errors import InvalidRequestError
-from reconciler.emulator.rendering import Rendered, as_text, canonical
+from reconciler.emulator.rendering import InvalidRequestError, Rendered, as_text, canonical
 from reconciler.emulator.wire_models import Int32, JsonObject, WireObject, bounds, timestamp
 
 LARGEST_PAGE = 1000

@@ -15,9 +15,8 @@ from typing import NoReturn, TypeVar
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from reconciler.emulator.http_errors import InvalidRequestError
 from reconciler.emulator.profile import Profile
-from reconciler.emulator.rendering import as_json, narrowed
+from reconciler.emulator.rendering import InvalidRequestError, as_json, narrowed
 from reconciler.emulator.wire_models import AS_SENT, JsonObject, WireObject
 
 DEPTH_LIMIT = 100  # the usual limit of services that read JSON as protobuf

@@ -18,8 +18,7 @@ from pydantic.alias_generators import to_camel
 from reconciler.emulator import paging
 from reconciler.emulator.database import Store
 from reconciler.emulator.endpoint import Call, Resource
-from reconciler.emulator.http_errors import InvalidRequestError
-from reconciler.emulator.rendering import Rendered, as_text
+from reconciler.emulator.rendering import InvalidRequestError, Rendered, as_text
 from reconciler.emulator.wire_models import (
     Empty,
     Int32,

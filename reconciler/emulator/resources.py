@@ -8,8 +8,12 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
-from reconciler.emulator.alert_definition_endpoints import ALERT_DEFINITIONS, ALERT_RECORDS
-from reconciler.emulator.alert_definition_models import AlertDefProperties, StoredAlertDefinition
+from reconciler.emulator.alert_definition_endpoints import (
+    ALERT_DEFINITIONS,
+    ALERT_RECORDS,
+    AlertDefProperties,
+    StoredAlertDefinition,
+)
 from reconciler.emulator.dashboard_endpoints import DASHBOARD_RECORDS, DASHBOARDS
 from reconciler.emulator.endpoint import Call, Endpoint, NoBody, Records, Resource
 from reconciler.emulator.incident_endpoints import INCIDENTS

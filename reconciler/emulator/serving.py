@@ -20,9 +20,9 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from reconciler.emulator.app import create_app
 from reconciler.emulator.faults import CLOSE_EXTENSION, Faults
-from reconciler.emulator.http_errors import RefusalError, refusal
 from reconciler.emulator.life import keep_living
 from reconciler.emulator.profile import Profile
+from reconciler.emulator.rendering import RefusalError, refusal
 from reconciler.emulator.wire_models import utc_now
 
 

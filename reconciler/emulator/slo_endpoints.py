@@ -18,9 +18,14 @@ from pydantic.alias_generators import to_camel
 
 from reconciler.emulator.alert_definition_endpoints import watching
 from reconciler.emulator.endpoint import Call, NoBody, Records, Resource
-from reconciler.emulator.http_errors import InvalidRequestError, MissingObjectError, TakenError
 from reconciler.emulator.reading import whole
-from reconciler.emulator.rendering import Rendered, as_text
+from reconciler.emulator.rendering import (
+    InvalidRequestError,
+    MissingObjectError,
+    Rendered,
+    TakenError,
+    as_text,
+)
 from reconciler.emulator.wire_models import (
     Int32,
     JsonObject,

@@ -96,7 +96,7 @@ FEATURES: dict[str, dict[str, dict[str, str]]] = {
             "graph": "command:graph Show what refers to what, and who uses a metric.",
         },
         "schemas": {
-            "graph": "graph_formats:GraphDocument What refers to what",
+            "graph": "graph:GraphDocument What refers to what",
         },
     },
     "history": {

@@ -444,7 +444,7 @@ class Kind:
     @property
     def remote(self) -> Remote:
         """The functions that use the service, loaded at the first use: `validate` needs none."""
-        found = import_module(f"{self.spec.__module__.rpartition('.')[0]}.remote").REMOTE
+        found = import_module(f"{self.spec.__module__}.remote").REMOTE
         assert isinstance(found, Remote)  # noqa: S101 - each kind has one
         return found
 

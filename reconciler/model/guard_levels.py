@@ -1,12 +1,12 @@
 """The one table of guards: who may consent to a guard, and which flag lifts it. Pure.
 
-Source: docs/guards.md.
+A rule of a team is a guard too. Source: docs/guards.md.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Final, Literal, NamedTuple, TypeAlias
+from collections.abc import Mapping, Sequence
+from typing import Final, Literal, NamedTuple, Protocol, TypeAlias
 
 from reconciler.document import Json, digest
 
@@ -79,3 +79,31 @@ def whole_key(code: str, keys: list[str]) -> str:
 
 def _short(document: dict[str, Json]) -> str:
     return digest(document).removeprefix("sha256:")[:_DIGITS]
+
+
+OWN_RULE: Final = "R/"
+"""The prefix of the codes of a team's own rules, as `R/alerts-have-an-owner`."""
+
+
+class OwnRule(Protocol):
+    """A rule of `rules:` in the project file."""
+
+    @property
+    def name(self) -> str:
+        """Its name, unique in the project."""
+
+    @property
+    def kinds(self) -> Sequence[str]:
+        """The kinds that it is about; empty for all."""
+
+    @property
+    def on(self) -> Literal["resource", "plan"]:
+        """The subject that it judges: manifests or planned changes."""
+
+    @property
+    def level(self) -> GuardLevel:
+        """Who may consent, of a plan."""
+
+    @property
+    def code(self) -> str:
+        """The code of its findings and guards."""

@@ -8,8 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from uuid import uuid4
 
-from reconciler.applying.applied import Applied
-from reconciler.applying.run import Run
+from reconciler.applying.run import Applied, Run
 from reconciler.errors import GuardRefused, Stale, Unsettled, UsageError
 from reconciler.journal.entries import OverrideEntry, Unfrozen
 from reconciler.journal.journal import Journal

@@ -20,15 +20,14 @@ from reconciler.kinds import BY_NAME
 from reconciler.model import Drift, DriftReport, Plan
 from reconciler.operations.open_project import Options, now
 from reconciler.operations.open_session import Session, cache_of, open_api
-from reconciler.planning.consequences import orphan
-from reconciler.planning.decision_cache import FORMAT, decided_before
+from reconciler.planning.consequences import known_alerts, orphan, watchers_of
 from reconciler.planning.find_drift import find_drift, remembered
-from reconciler.planning.find_watchers import known_alerts, watchers_of
 from reconciler.planning.guards import PlanUnderGuard, with_feature_guards, with_guards, with_levels
 from reconciler.planning.guards.consent import NO_REVIEW
 from reconciler.planning.guards.plan_limits import TOO_MANY
 from reconciler.planning.make_plan import PlanTarget, make_plan
-from reconciler.planning.older_secrets import OlderSeals
+from reconciler.planning.observe import DECISIONS_FORMAT, decided_before
+from reconciler.planning.redact_live import OlderSeals
 from reconciler.project import Embedded, Environment
 from reconciler.report.plan.document import PlanDocument, read_plan
 from reconciler.report.safe import hidden, safe
@@ -296,7 +295,7 @@ def key_of_decisions(session: Session) -> str:
     """Return a key of all that decides a plan, except manifests, ids and replies."""
     content = session.journal().content
     about: dict[str, Json] = {
-        "decisions": FORMAT,
+        "decisions": DECISIONS_FORMAT,
         "program": program(),
         "root": str(session.project.root),
         "environment": session.name,

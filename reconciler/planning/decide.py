@@ -67,8 +67,7 @@ from reconciler.planning.consequences import (
     unseen_left_out,
     with_protection,
 )
-from reconciler.planning.older_secrets import Older, no_seals
-from reconciler.planning.redact_live import redacted
+from reconciler.planning.redact_live import Older, no_seals, redacted
 from reconciler.redaction.redact import conceal, is_seal_of
 from reconciler.redaction.templates import references_in, resolve
 

@@ -39,8 +39,7 @@ from reconciler.planning.consequences import unexpected, unseen_in
 from reconciler.planning.decide import without_own_secrets
 from reconciler.planning.identity import identify
 from reconciler.planning.observe import observe_all, proof
-from reconciler.planning.older_secrets import Older, OlderSecrets, no_seals
-from reconciler.planning.redact_live import LiveRedaction
+from reconciler.planning.redact_live import LiveRedaction, Older, OlderSecrets, no_seals
 from reconciler.project.settings import DriftIgnore
 from reconciler.redaction.redact import conceal, veiled
 from reconciler.runtime.advice import is_added, on_files, on_journal, on_manifests, on_service

@@ -49,10 +49,9 @@ from reconciler.planning.consequences import (
     with_missing,
 )
 from reconciler.planning.decide import Knowledge
-from reconciler.planning.decision_cache import Decided, EarlyDecisions, kept_before
 from reconciler.planning.identity import Identities, displaced_in, identify, much_like, orphans_in
-from reconciler.planning.observe import observe_all, proof
-from reconciler.planning.older_secrets import Older, no_seals
+from reconciler.planning.observe import Decided, EarlyDecisions, kept_before, observe_all, proof
+from reconciler.planning.redact_live import Older, no_seals
 from reconciler.redaction.templates import reveal
 from reconciler.runtime.progress import Deed, Progress
 

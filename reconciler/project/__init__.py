@@ -22,14 +22,18 @@ from reconciler.project.project_findings import (
     readable_settings,
 )
 from reconciler.project.settings import (
+    MOST_SHARDS,
+    SHARD,
     EmbeddedEmulator,
     Environment,
     Guards,
     Limits,
     ProjectFile,
     ProjectVariable,
+    Shard,
+    check_filled,
+    read_shard,
 )
-from reconciler.project.shards import MOST_SHARDS, SHARD, Shard, check_filled, read_shard
 
 __all__ = [
     "BASE_URL",

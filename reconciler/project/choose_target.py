@@ -13,15 +13,16 @@ from urllib.parse import SplitResult, urlsplit
 
 from reconciler.errors import InvalidInput, UsageError
 from reconciler.project.settings import (
+    SHARD,
     Environment,
     InFile,
     InGit,
     InObjects,
     JournalPlace,
     ProjectFile,
+    Shard,
     parse_journal_place,
 )
-from reconciler.project.shards import SHARD, Shard
 from reconciler.runtime.addresses import steps_in
 from reconciler.syntax.suggestions import shortened
 

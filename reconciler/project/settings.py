@@ -1,4 +1,7 @@
-"""The settings of reconciler.yaml, and the places of journals."""
+"""The settings of reconciler.yaml, and the places of journals, one for each shard of resources.
+
+Source: docs/ci.md for shards.
+"""
 
 from __future__ import annotations
 
@@ -24,15 +27,66 @@ from typing import (
 from pydantic import BaseModel, Field, PrivateAttr, create_model, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
+from reconciler.errors import InvalidInput, UsageError
 from reconciler.model.assumptions import Assumptions
-from reconciler.model.guard_levels import GuardLevel
+from reconciler.model.guard_levels import GuardLevel, OwnRule
 from reconciler.model.model_config import STRICT
-from reconciler.model.own_rules import OwnRule
 from reconciler.project.levels import Checks
-from reconciler.project.shards import first_filled
 from reconciler.runtime.rows import Rows
 from reconciler.syntax.files import LARGEST_WORKSPACE, MOST_FILES
 from reconciler.syntax.parsed_text import DocumentText
+
+SHARD = "{shard}"
+"""The placeholder in `journal:` that each shard replaces, so that it has its own journal."""
+
+MOST_SHARDS = 256
+"""The largest number of jobs in a matrix of the forge."""
+
+_WRITTEN = re.compile(r"([1-9][0-9]{0,2})/([1-9][0-9]{0,2})")
+
+
+@dataclass(frozen=True, slots=True)
+class Shard:
+    """A shard: part `number` of `count`, counted from 1."""
+
+    number: int
+    count: int
+
+    def __str__(self) -> str:
+        """Return the shard as people write it, as `2/4`."""
+        return f"{self.number}/{self.count}"
+
+    @property
+    def key(self) -> str:
+        """The shard in names of files, refs and objects, as `2-of-4`."""
+        return f"{self.number}-of-{self.count}"
+
+
+def read_shard(text: str) -> Shard:
+    """Read `2/4`. Raises UsageError with what the text must be."""
+    found = _WRITTEN.fullmatch(text)
+    if found is not None:
+        number, count = map(int, found.groups())
+        if number <= count <= MOST_SHARDS:
+            return Shard(number, count)
+    raise UsageError(
+        f"`{text}` is no shard: it is NUMBER/COUNT, as 2/4, counted from 1, {MOST_SHARDS} at most"
+    )
+
+
+def check_filled(journal: str) -> None:
+    """Raise InvalidInput where a journal needs a shard, and none was selected."""
+    if SHARD in journal:
+        raise InvalidInput(
+            f"`journal: {journal}` is one journal for each shard, and no shard is selected: add "
+            "`--select shard:1/4`, or `--shard 1/4` to a command that works with a journal alone"
+        )
+
+
+def first_filled(journal: str) -> str:
+    """Return the journal of the only shard of one."""
+    return journal.replace(SHARD, Shard(1, 1).key)
+
 
 _MB = 1 << 20
 

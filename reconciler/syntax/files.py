@@ -1,4 +1,4 @@
-"""Finding files and reading them safely."""
+"""Finding files, naming them in reports, and reading them safely."""
 
 from __future__ import annotations
 
@@ -19,8 +19,23 @@ from tempfile import TemporaryDirectory
 
 from reconciler.runtime.git import GitStuck, ask
 from reconciler.syntax.diagnostic import Advice, Complaint
-from reconciler.syntax.display_names import display_name, printable_name
 from reconciler.syntax.suggestions import nearest
+
+
+def display_name(path: Path, root: Path) -> str:
+    """Return a path relative to the root, or unchanged if it is outside."""
+    absolute = Path(os.path.abspath(path))  # noqa: PTH100 - resolve() would follow links
+    if not absolute.is_relative_to(root):
+        real = Path(os.path.realpath(absolute.parent), absolute.name)
+        absolute = real if real.is_relative_to(root) else absolute
+    shown = (absolute.relative_to(root) if absolute.is_relative_to(root) else absolute).as_posix()
+    return printable_name(shown)
+
+
+def printable_name(name: str) -> str:
+    """Return a name that is UTF-8: another could not be part of a report."""
+    return os.fsencode(name).decode("utf-8", "backslashreplace")
+
 
 INSTALLED = frozenset(("node_modules", "venv"))
 """Folders that tools fill with other people's files."""

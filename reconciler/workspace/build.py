@@ -19,9 +19,8 @@ from reconciler.project import ProjectFile
 from reconciler.redaction.templates import references_in
 from reconciler.runtime.rows import Rows
 from reconciler.syntax.diagnostic import Advice, Complaint, Finding, Severity, warning
-from reconciler.syntax.display_names import display_name
 from reconciler.syntax.expressions import is_allowed_in
-from reconciler.syntax.files import File
+from reconciler.syntax.files import File, display_name
 from reconciler.syntax.parsed_text import Document, DocumentText, Graft, Reading, complaints_of_text
 from reconciler.syntax.sources import Sources
 from reconciler.workspace.envelope import (

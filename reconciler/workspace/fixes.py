@@ -22,8 +22,7 @@ from reconciler.kinds.repairs import (
 from reconciler.model import API_VERSION
 from reconciler.project import ProjectFile
 from reconciler.syntax.diagnostic import Severity
-from reconciler.syntax.display_names import display_name
-from reconciler.syntax.files import find_files
+from reconciler.syntax.files import display_name, find_files
 from reconciler.syntax.parsed_text import Reading
 from reconciler.syntax.read_text import read_text
 from reconciler.syntax.sources import Sources

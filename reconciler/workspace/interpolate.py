@@ -17,7 +17,6 @@ from reconciler.kinds.judge_spec import SpecReport
 from reconciler.model import Ref
 from reconciler.redaction.templates import RefHole, SecretHole, Template
 from reconciler.syntax.diagnostic import Advice, Complaint, Finding, Severity
-from reconciler.syntax.display_names import display_name
 from reconciler.syntax.expressions import (
     LITERAL,
     OPEN,
@@ -30,7 +29,7 @@ from reconciler.syntax.expressions import (
     form_of,
     parts_of,
 )
-from reconciler.syntax.files import LARGEST_MADE, MOST_MADE, SUFFIXES
+from reconciler.syntax.files import LARGEST_MADE, MOST_MADE, SUFFIXES, display_name
 from reconciler.syntax.parsed_text import DocumentText, Graft, Reading, complaints_of_text
 from reconciler.syntax.read_text import DEEPEST
 from reconciler.syntax.sources import Sources

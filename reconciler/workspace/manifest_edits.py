@@ -28,9 +28,8 @@ from reconciler.kinds import BY_NAME
 from reconciler.kinds.shape import names_of
 from reconciler.model import Manifest, Ref, RemoteId
 from reconciler.syntax.diagnostic import Complaint
-from reconciler.syntax.display_names import display_name
 from reconciler.syntax.expressions import OPEN, ExpressionKind, expression, parts_of, whole
-from reconciler.syntax.files import read_file
+from reconciler.syntax.files import display_name, read_file
 from reconciler.syntax.parsed_text import Reading
 from reconciler.syntax.read_text import read_text
 from reconciler.syntax.syntax_tree import texts_of_documents, written

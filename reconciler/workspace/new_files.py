@@ -14,10 +14,10 @@ from reconciler.errors import InvalidInput, UsageError
 from reconciler.model.quoting import quoted
 from reconciler.project import ProjectVariable
 from reconciler.syntax.diagnostic import Complaint
-from reconciler.syntax.display_names import display_name
 from reconciler.syntax.files import (
     PROJECT_FILE,
     IgnoreRules,
+    display_name,
     is_environment,
     is_installed,
     matches,

@@ -18,8 +18,14 @@ from reconciler.project import ProjectFile
 from reconciler.runtime.cache import NO_CACHE, Cache
 from reconciler.runtime.progress import Deed, Waits
 from reconciler.syntax.diagnostic import Complaint, Suppressed
-from reconciler.syntax.display_names import display_name
-from reconciler.syntax.files import LARGEST_WORKSPACE, PROJECT_FILE, File, Files, find_files
+from reconciler.syntax.files import (
+    LARGEST_WORKSPACE,
+    PROJECT_FILE,
+    File,
+    Files,
+    display_name,
+    find_files,
+)
 from reconciler.syntax.sources import Sources, reading_ahead
 from reconciler.workspace.build import Loader, read_side_files
 from reconciler.workspace.expression_scope import Scope

@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reconciler.applying.applied import batches, goes_alone
+from reconciler.applying.run import batches, goes_alone
 from reconciler.kinds import BY_NAME, KINDS
 from reconciler.model import (
     Action,

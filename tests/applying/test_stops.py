@@ -26,7 +26,7 @@ from harness.sites import (
     policy_set,
 )
 
-from reconciler.applying.applied import Applied
+from reconciler.applying.run import Applied
 from reconciler.emulator import create_app
 from reconciler.errors import PRECEDENCE, JournalError, Locked, NotAuthorised, Unavailable, worst
 from reconciler.journal.journal import Journal

@@ -18,7 +18,7 @@ from live_edits import edits_of
 from stage import APPLY, Stage, Tally
 from worlds import SECRET, TOKEN, drawing
 
-from reconciler.journal import checkpoint
+from reconciler.journal import journal
 from reconciler.runtime.cache import VARIABLE
 
 LOOKS = (
@@ -164,7 +164,7 @@ DEEDS: dict[str, Deed] = {
 }
 
 
-@mock.patch.object(checkpoint, "WORTH", 0)
+@mock.patch.object(journal, "WORTH", 0)
 def keep_caches(stage: Stage, count: int, seed: int) -> Tally:
     """Look with a cache and without one after each of `count` deeds.
 

@@ -16,8 +16,8 @@ from world_others import BOARD_TIMES, without_times
 from world_service import Live
 
 from reconciler.emulator import Profile
-from reconciler.emulator.alert_definition_models import StoredAlertDefinition
-from reconciler.emulator.dashboard_models import StoredDashboard
+from reconciler.emulator.alert_definition_endpoints import StoredAlertDefinition
+from reconciler.emulator.dashboard_endpoints import StoredDashboard
 from reconciler.emulator.log_policy_endpoints import LogPolicy
 from reconciler.emulator.rendering import as_text, in_form
 from reconciler.emulator.saved_view_endpoints import SavedView

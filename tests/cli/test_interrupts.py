@@ -22,7 +22,7 @@ from harness.forked import Came, Launch, run_all
 from harness.stores import journal_at
 from harness.workspaces import PROJECT, WORKSPACE
 
-from reconciler.applying.applied import INTERRUPTED
+from reconciler.applying.run import INTERRUPTED
 from reconciler.cli import root
 from reconciler.journal.history import History
 from reconciler.journal.journal import Journal

@@ -11,7 +11,7 @@ from harness.profiles import ADAPTER, FILLS, SWITCHES, profile
 from harness.routes import ALERTS, DASHBOARDS, OVERWRITE, POLICIES, SLOS, VIEWS
 
 from reconciler.emulator import Profile
-from reconciler.emulator.dashboard_models import StoredDashboard
+from reconciler.emulator.dashboard_endpoints import StoredDashboard
 from reconciler.emulator.log_policy_endpoints import LogPolicy
 from reconciler.emulator.slo_endpoints import SloDefinition
 

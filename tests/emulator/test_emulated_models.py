@@ -8,7 +8,7 @@ import pytest
 from harness.documented import REPLIES
 from pydantic import BaseModel
 
-from reconciler.emulator.alert_definition_models import AlertDefProperties
+from reconciler.emulator.alert_definition_endpoints import AlertDefProperties
 from reconciler.emulator.endpoint import Endpoint
 from reconciler.emulator.resources import RESOURCES
 

@@ -11,7 +11,7 @@ import pytest
 from starlette.types import Receive, Scope, Send
 
 from reconciler.emulator import create_app
-from reconciler.emulator.alert_definition_models import AlertDefProperties
+from reconciler.emulator.alert_definition_endpoints import AlertDefProperties
 
 # Its own types are not strict enough for ours.
 schemathesis: Any = import_module("schemathesis")

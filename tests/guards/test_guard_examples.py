@@ -11,7 +11,7 @@ from reconciler.document import ABSENT, Difference
 from reconciler.emulator import create_app
 from reconciler.model import Action, Change, Evidence, Manifest, Plan, Ref, Remembered, Source
 from reconciler.planning.guards import objections, with_guards
-from reconciler.planning.guards.open_incidents import OpenIncidents
+from reconciler.planning.guards.plan_limits import OpenIncidents
 from reconciler.project import Guards
 
 OTHER_ID = "9d0b6a52-6d8e-4f3f-8f0e-2f6a1c1e7f0e"

@@ -18,7 +18,7 @@ from harness.sites import (
 from reconciler.api.client import Api
 from reconciler.document import Json
 from reconciler.model import IncidentsUnread, Manifest, Plan
-from reconciler.planning.guards import open_incidents, with_guards
+from reconciler.planning.guards import plan_limits, with_guards
 from reconciler.project import Guards
 
 INCIDENTS = "/incidents/incidents/v1"
@@ -153,7 +153,7 @@ CUT: dict[str, list[Meddler]] = {
 @pytest.mark.parametrize("case", CUT)
 def test_cut_incidents(site: Site, case: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where not all incidents were told, an open one may be the alert's: that needs consent."""
-    monkeypatch.setattr(open_incidents, "MOST_PAGES", 3)
+    monkeypatch.setattr(plan_limits, "MOST_PAGES", 3)
     site.meddle("POST", INCIDENTS, *CUT[case])
 
     (objection,) = guarded(site, alert(enabled=False)).guarded
@@ -165,7 +165,7 @@ def test_cut_incidents(site: Site, case: str, monkeypatch: pytest.MonkeyPatch) -
 
 def test_cut_events(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     """An open incident whose alert is beyond the events that are read may be the alert's."""
-    monkeypatch.setattr(open_incidents, "MOST_EVENT_PAGES", 2)
+    monkeypatch.setattr(plan_limits, "MOST_EVENT_PAGES", 2)
     endless: list[Json] = [{"items": [], "pagination": {"nextPageToken": f"{n}"}} for n in range(9)]
     site.meddle("POST", INCIDENTS, answer_with(200, page("", None, OTHER)))
     site.meddle("GET", EVENTS, *[answer_with(200, value) for value in endless])
@@ -178,7 +178,7 @@ def test_cut_events(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_cut_events_of_another(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     """An open incident that the newest events say is of another alert stands in no way."""
-    monkeypatch.setattr(open_incidents, "MOST_EVENT_PAGES", 1)
+    monkeypatch.setattr(plan_limits, "MOST_EVENT_PAGES", 1)
     told: Json = {"items": [event("another")], "pagination": {"nextPageToken": "more"}}
     site.meddle("POST", INCIDENTS, answer_with(200, page("", None, OTHER)))
     site.meddle("GET", EVENTS, answer_with(200, told))

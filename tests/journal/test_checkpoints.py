@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 from journals import AT, VIEW, all_entries, filled, started, written
 
 from reconciler.errors import JournalError
-from reconciler.journal import checkpoint as checkpoints
 from reconciler.journal import content as contents
-from reconciler.journal.checkpoint import checkpoint, resumed, worth_it
+from reconciler.journal import journal as journals
 from reconciler.journal.content import (
     Content,
     entry_document,
@@ -25,7 +24,7 @@ from reconciler.journal.content import (
 )
 from reconciler.journal.entries import Entry, Header, RunEntry
 from reconciler.journal.history import History
-from reconciler.journal.journal import Journal
+from reconciler.journal.journal import Journal, checkpoint, resumed, worth_it
 from reconciler.model import Ref
 from reconciler.runtime.cache import VARIABLE, Cache, open_cache
 
@@ -116,7 +115,7 @@ def test_no_document_in_it() -> None:
 @pytest.fixture
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Cache:
     """Give an empty cache in which even the shortest journal is worth a checkpoint."""
-    monkeypatch.setattr(checkpoints, "WORTH", 0)
+    monkeypatch.setattr(journals, "WORTH", 0)
     return open_cache({VARIABLE: str(tmp_path / "cache")}, tmp_path / "project")
 
 

@@ -6,20 +6,16 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from reconciler.document import Json
-from reconciler.kinds.alert_definition import model as alert_definition
+from reconciler.kinds import alert_definition, dashboard, log_policy_set, saved_view, slo
 from reconciler.kinds.checks import lint
-from reconciler.kinds.dashboard import model as dashboard
 from reconciler.kinds.field_traits import Part
-from reconciler.kinds.log_policy_set import model as log_policy_set
 from reconciler.kinds.saved_view import SAVED_VIEW
-from reconciler.kinds.saved_view import model as saved_view
-from reconciler.kinds.slo import model as slo
 from reconciler.syntax.diagnostic import Finding, Severity
 
 
 @dataclass(frozen=True)
 class SpecModel:
-    """The face of one `model.py`, and the least spec it takes without a finding."""
+    """The face of one kind, and the least spec it takes without a finding."""
 
     spec: type[Part]
     check: Callable[[dict[str, Json]], Iterator[Finding]]

@@ -23,7 +23,7 @@ from harness.sites import (
 
 from reconciler.document import Json
 from reconciler.emulator import Profile, create_app
-from reconciler.kinds.dashboard.model import identities
+from reconciler.kinds.dashboard import identities
 from reconciler.model import Action, Manifest
 from reconciler.planning.find_drift import find_drift
 

@@ -27,7 +27,7 @@ from harness.sites import (
 from reconciler.document import Json
 from reconciler.emulator import Profile, create_app
 from reconciler.kinds import KINDS
-from reconciler.kinds.log_policy_set.model import LogPolicySetSpec
+from reconciler.kinds.log_policy_set import LogPolicySetSpec
 from reconciler.kinds.shape import Facts, facts_of, only_writable, without_read_only
 from reconciler.model import Manifest, Seen
 

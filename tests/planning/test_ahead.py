@@ -10,7 +10,7 @@ import pytest
 from reconciler.journal.history import Memory
 from reconciler.model import Absent, LastEdit, Manifest, Ref, Seen, Source
 from reconciler.planning.decide import Knowledge, decide
-from reconciler.planning.decision_cache import EarlyDecisions
+from reconciler.planning.observe import EarlyDecisions
 
 REF = Ref("SLO", "checkout")
 SLO = Manifest(REF, {"name": "Checkout", "description": "d"}, Source("a.yaml", 1))
@@ -35,7 +35,7 @@ def decisions(monkeypatch: pytest.MonkeyPatch) -> list[Knowledge]:
         made.append(knowledge)
         return decide(manifest, knowledge)
 
-    monkeypatch.setattr("reconciler.planning.decision_cache.decide", noted)
+    monkeypatch.setattr("reconciler.planning.observe.decide", noted)
     return made
 
 

@@ -10,7 +10,7 @@ from harness.sites import PLACE, SALT, VIEW_SPEC, Site, dashboard, manifest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reconciler.applying.applied import batches
+from reconciler.applying.run import batches
 from reconciler.journal.entries import LastWrite
 from reconciler.journal.history import History, Memory
 from reconciler.kinds.kind import Sending

@@ -27,7 +27,7 @@ from reconciler.journal.entries import Entry, Forgotten, IdentifiedEntry, Import
 from reconciler.journal.runs import compacted
 from reconciler.model import Drift, Manifest, Ref, RenamedFrom
 from reconciler.planning.find_drift import find_drift
-from reconciler.planning.older_secrets import OlderSeals
+from reconciler.planning.redact_live import OlderSeals
 from reconciler.redaction.templates import (
     HIDDEN,
     SecretHole,

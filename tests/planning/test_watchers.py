@@ -16,7 +16,7 @@ from harness.sites import (
 
 from reconciler.document import Json
 from reconciler.model import Action, Manifest, Plan, Ref, Watchers
-from reconciler.planning.find_watchers import known_alerts, watchers_of
+from reconciler.planning.consequences import known_alerts, watchers_of
 from reconciler.report.watcher_formats import reported_watchers, reported_watchers_document
 
 SLOS = "/v1/slo/slos"

@@ -29,7 +29,7 @@ def kind(bench: Workbench) -> None:
 
 def _client(bench: Workbench) -> None:
     home = "reconciler/kinds"
-    for name in ("__init__", "model", "remote"):
+    for name in ("__init__", "remote"):
         bench.likewise(f"{home}/muting/{name}.py", f"{home}/saved_view/{name}.py", WORDS)
     bench.after(f"{home}/__init__.py", '    "SavedView": "saved_view",', '    "Muting": "muting",')
     line = '    "reconciler.kinds.muting",'
@@ -74,8 +74,8 @@ def _emulated(bench: Workbench) -> None:
 
 def _laws(bench: Workbench) -> None:
     models, pasted = "tests/kinds/spec_models.py", "tests/workspace/pasted_records.py"
-    line = "from reconciler.kinds.muting import model as muting"
-    bench.after(models, "from reconciler.kinds.log_policy_set", line)
+    line = "from reconciler.kinds import muting"
+    bench.after(models, "from reconciler.kinds import", line)
     line = "MUTING = SpecModel(muting.MutingSpec, VIEW.check, VIEW.least)"
     bench.replace(models, "\nMODELS = {", f"{line}\n\nMODELS = {{")
     bench.after(models, '    "SavedView": VIEW', '    "Muting": MUTING,')

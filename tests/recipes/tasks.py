@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from workbench import CODES, Workbench
 
-VIEW_MODEL = "reconciler/kinds/saved_view/model.py"
+VIEW_MODEL = "reconciler/kinds/saved_view/__init__.py"
 
 
 def complaint(bench: Workbench) -> None:
@@ -22,7 +22,7 @@ def complaint(bench: Workbench) -> None:
         },
     )
     bench.replace(
-        "reconciler/kinds/slo/model.py",
+        "reconciler/kinds/slo/__init__.py",
         '    target = spec.get("targetThresholdPercentage")\n',
         '    target = spec.get("targetThresholdPercentage")\n'
         '    if spec.get("name") == "untitled":\n'

@@ -31,7 +31,7 @@ from reconciler.operations.added_by_features import ProposedEdits
 from reconciler.operations.open_project import Options, applied_commit, manifest_paths
 from reconciler.operations.open_session import Session, open_api, read_workspaces
 from reconciler.planning.make_plan import PlanTarget
-from reconciler.planning.older_secrets import OlderSeals
+from reconciler.planning.redact_live import OlderSeals
 from reconciler.project import Embedded
 from reconciler.runtime.failpoints import Point, reached
 from reconciler.syntax.expressions import ExpressionKind, expression

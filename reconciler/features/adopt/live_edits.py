@@ -37,7 +37,7 @@ from reconciler.planning.find_drift import covers_ends, is_covered
 from reconciler.planning.identity import identify
 from reconciler.planning.make_plan import PlanTarget
 from reconciler.planning.observe import observe_all
-from reconciler.planning.older_secrets import Older, OlderSecrets, no_seals
+from reconciler.planning.redact_live import Older, OlderSecrets, no_seals
 from reconciler.project.settings import DriftIgnore
 from reconciler.redaction.redact import veiled
 from reconciler.syntax.expressions import ExpressionKind, expression

@@ -10,7 +10,7 @@ from itertools import chain
 
 from reconciler.document import Json, canonical_text
 from reconciler.features.audit.audit_rule import AlertHistory, AuditEvidence, AuditRule, Rest, Trace
-from reconciler.kinds.alert_definition.model import (
+from reconciler.kinds.alert_definition import (
     GROUPS,
     is_awake,
     off_for_good,

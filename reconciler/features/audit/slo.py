@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from reconciler.document import Json
 from reconciler.features.audit.audit_rule import AuditEvidence, AuditRule, Trace
-from reconciler.kinds.slo.model import ALERT, unwatched
+from reconciler.kinds.slo import ALERT, unwatched
 from reconciler.kinds.spec_finding import Neighbours
 
 

@@ -21,7 +21,7 @@ from reconciler.operations.open_project import Options
 from reconciler.report.safe import safe
 from reconciler.report.words import plural
 from reconciler.syntax.diagnostic import Complaint
-from reconciler.syntax.display_names import display_name
+from reconciler.syntax.files import display_name
 from reconciler.workspace.revision import Revision, branching_point, write_files
 
 _NEXT_DOCUMENT = re.compile(r"^---(?=\s)", re.MULTILINE)

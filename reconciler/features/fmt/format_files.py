@@ -15,8 +15,7 @@ from reconciler.operations.open_project import Options, manifest_paths, open_pro
 from reconciler.project import Project, choose_environment
 from reconciler.syntax.characters import departure_from_json
 from reconciler.syntax.diagnostic import Complaint
-from reconciler.syntax.display_names import display_name
-from reconciler.syntax.files import PROJECT_FILE, decode, find_files
+from reconciler.syntax.files import PROJECT_FILE, decode, display_name, find_files
 from reconciler.syntax.parsed_text import Reading, complaints_of_text
 from reconciler.syntax.read_text import read_text
 from reconciler.syntax.sources import Sources

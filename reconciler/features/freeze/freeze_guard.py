@@ -20,7 +20,7 @@ from reconciler.features.freeze.freeze_settings import Freeze, Holding, Incident
 from reconciler.kinds import BY_NAME
 from reconciler.model.guard_levels import BREAK_GLASS, FROZEN
 from reconciler.model.quoting import listed, quoted
-from reconciler.planning.guards.all_guards import PlanUnderGuard
+from reconciler.planning.guards import PlanUnderGuard
 from reconciler.planning.guards.remedies import consenting
 from reconciler.records.incident_records import Incident, every_incident, every_incident_event
 from reconciler.records.record import PAGE_SIZE

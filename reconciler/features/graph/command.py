@@ -7,8 +7,14 @@ import click
 from reconciler.cli import options
 from reconciler.cli.console import data, stderr_style, stdout_style, words
 from reconciler.errors import InvalidInput, UsageError
-from reconciler.features.graph.graph_formats import graph_dot, graph_json, graph_mermaid, graph_text
-from reconciler.features.graph.load_graph import Graph, read_graph
+from reconciler.features.graph.graph import (
+    Graph,
+    graph_dot,
+    graph_json,
+    graph_mermaid,
+    graph_text,
+    read_graph,
+)
 from reconciler.kinds import BY_NAME
 from reconciler.model import Ref, Selected
 from reconciler.operations.open_project import Options

@@ -53,8 +53,8 @@ from reconciler.report.words import plural
 from reconciler.runtime.advice import on_manifests
 from reconciler.runtime.failpoints import Point, reached
 from reconciler.runtime.progress import Deed
-from reconciler.syntax.display_names import display_name
 from reconciler.syntax.expressions import ExpressionKind, expression
+from reconciler.syntax.files import display_name
 from reconciler.syntax.parsed_text import DocumentText
 from reconciler.syntax.read_text import read_text
 from reconciler.syntax.write_files import remove_left

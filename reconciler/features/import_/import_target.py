@@ -19,8 +19,7 @@ from reconciler.report.complaints.text import complaints_summary
 from reconciler.report.safe import safe
 from reconciler.report.words import plural
 from reconciler.runtime.advice import on_manifests
-from reconciler.syntax.display_names import display_name
-from reconciler.syntax.files import SUFFIXES, find_files
+from reconciler.syntax.files import SUFFIXES, display_name, find_files
 from reconciler.workspace.expression_scope import Scope
 from reconciler.workspace.new_files import folder_inside, folder_like, passed_over
 from reconciler.workspace.secret_scan import withheld_from

@@ -9,7 +9,7 @@ from functools import partial
 
 from reconciler.document import Json, Path
 from reconciler.features.lint.lint import LintRule
-from reconciler.kinds.alert_definition.model import (
+from reconciler.kinds.alert_definition import (
     GROUPS,
     is_awake,
     off_for_good,

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from reconciler.document import Json
 from reconciler.features.lint.lint import LintRule
-from reconciler.kinds.log_policy_set.model import (
+from reconciler.kinds.log_policy_set import (
     INCLUDES,
     IS,
     IS_NOT,

@@ -14,8 +14,8 @@ from reconciler.applying.read_back import PAUSES, Acknowledged, Proved, seen_aft
 from reconciler.applying.write_entries import Scribe, outcome_of
 from reconciler.document import covers, digest
 from reconciler.errors import JournalError, Locked, ReconcilerError
-from reconciler.features.policy_samples.policy_evaluator import answers_to
 from reconciler.features.policy_samples.policy_impact import Met, PolicyImpact, SampleAnswer
+from reconciler.features.policy_samples.sample_impact import answers_to
 from reconciler.journal.entries import Started, WrittenEntry
 from reconciler.journal.history import once_written
 from reconciler.kinds.kind import Kind, Sending, WriteResult, observe

@@ -1,28 +1,35 @@
 """Impact of a plan on log samples: today by the service, after the apply by the evaluator.
 
-Source: docs/policy-impact.md.
+The evaluator finds the policy of a log, and policies that no log can meet. How a service compares
+is partly assumed (docs/assumptions.md), so a plan first compares the evaluator with the service on
+the live list. Source: docs/policy-impact.md.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from enum import Enum
+from functools import reduce
+from operator import and_
 from typing import TYPE_CHECKING
 
-from reconciler.document import Json, digest
-from reconciler.errors import ReconcilerError
-from reconciler.features.policy_samples.policy_evaluator import answers_to, policies_in, shadowed
+from reconciler.document import Json, digest, stored_name, value_at
+from reconciler.errors import ReconcilerError, UnreadableReply
 from reconciler.features.policy_samples.policy_impact import (
     Met,
     PolicyImpact,
+    PolicySample,
     SampleAnswer,
     Samples,
 )
 from reconciler.kinds import BY_NAME
+from reconciler.kinds.assumed_reads import text
+from reconciler.kinds.log_policy_set.remote import bulk_test
 from reconciler.model import Action, Change, GuardViolation, Plan, Seen
 from reconciler.model.quoting import listed, quoted
 from reconciler.operations.plan_and_drift import SectionRequest
-from reconciler.planning.guards.all_guards import PlanUnderGuard
+from reconciler.planning.guards import PlanUnderGuard
 from reconciler.planning.guards.plan_limits import MOST_NAMED
 from reconciler.planning.guards.remedies import allowing, overriding, reviewing
 from reconciler.project import Guards
@@ -30,6 +37,299 @@ from reconciler.project.settings import POLICY_SAMPLES
 
 if TYPE_CHECKING:
     from reconciler.api.client import Api
+
+
+BATCH = 100  # docs/assumptions.md: chosen, no limit of a request is documented
+_UNSAID = "PRIORITY_TYPE_UNSPECIFIED"
+_FIELDS = ("applicationNameValues", "subsystemNameValues", "severityValues")
+
+
+async def answers_to(api: Api, samples: Sequence[PolicySample]) -> list[Met]:
+    """Return the policy and the priority that the service gives each sample now.
+
+    Raises what `Api.ask` raises, and UnreadableReply if an answer does not have one result for each
+    sample.
+    """
+    answers: list[Met] = []
+    for start in range(0, len(samples), BATCH):
+        rows: list[dict[str, Json]] = [
+            dict(zip(_FIELDS, (row.application, row.subsystem, row.severity), strict=True))
+            for row in samples[start : start + BATCH]
+        ]
+        results = await bulk_test(api, rows)
+        _check_order(rows, results)
+        answers.extend(map(_met, results))
+    return answers
+
+
+def met_of(name: str, priority: str) -> Met:
+    """Return a policy and its priority for comparisons, however a service spells them."""
+    return Met(stored_name(name), "" if priority == _UNSAID else priority)
+
+
+def _check_order(rows: Sequence[dict[str, Json]], results: Sequence[dict[str, Json]]) -> None:
+    """Raise UnreadableReply for answers about other logs than were requested, if that is visible.
+
+    A service may write case and severities in another way, and may leave out any field.
+    """
+    for row, result in zip(rows, results, strict=True):
+        echo = result.get("metaFieldsValues")
+        if not isinstance(echo, dict):
+            continue
+        for name in _FIELDS:
+            sent, returned = (
+                text(document, name).casefold().removeprefix("severity_")
+                for document in (row, echo)
+            )
+            if returned not in ("", sent):
+                raise UnreadableReply(
+                    "the service answered about other logs, or in another order, than it was asked"
+                )
+
+
+def _met(result: dict[str, Json]) -> Met:
+    matched, policy = result.get("matched"), result.get("policy")
+    # A service may leave out what is false.
+    if matched is False or (matched is None and policy is None):
+        return Met()
+    if matched is not True or not isinstance(policy, dict) or not text(policy, "name"):
+        raise UnreadableReply("the service does not say which policy a sample meets")
+    return met_of(text(policy, "name"), text(policy, "priority"))
+
+
+class How(Enum):
+    """The way in which a rule compares its names; the value is that of the API."""
+
+    IS = "RULE_TYPE_ID_IS"
+    IS_NOT = "RULE_TYPE_ID_IS_NOT"
+    STARTS = "RULE_TYPE_ID_START_WITH"
+    INCLUDES = "RULE_TYPE_ID_INCLUDES"
+    ANY = "RULE_TYPE_ID_UNSPECIFIED"
+
+
+@dataclass(frozen=True, slots=True)
+class NameRule:
+    """The names that a policy is for: all, or those that compare with one of `names`."""
+
+    how: How = How.ANY
+    names: tuple[str, ...] = ()
+
+    def allows(self, name: str) -> bool:
+        """Return whether a name is accepted."""
+        match self.how:
+            case How.IS:
+                return name in self.names
+            case How.IS_NOT:
+                return name not in self.names
+            case How.STARTS:
+                return name.startswith(self.names)
+            case How.INCLUDES:
+                return any(part in name for part in self.names)
+            case How.ANY:
+                return True
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyMatcher:
+    """A policy as far as it decides about logs.
+
+    `severities` is None where they are unknown, and empty where the policy takes all.
+    """
+
+    met: Met
+    severities: frozenset[str] | None
+    application: NameRule = NameRule()
+    subsystem: NameRule = NameRule()
+    enabled: bool = True
+
+    def takes(self, severity: str) -> bool:
+        """Return whether a policy of known severities takes logs of a severity."""
+        return self.severities == frozenset() or severity in (self.severities or ())
+
+
+@dataclass(frozen=True, slots=True)
+class Policies:
+    """A list of policies in its order.
+
+    With `any_case` the service ignores case in names, which are case-folded here then.
+    """
+
+    listed: tuple[PolicyMatcher, ...]
+    any_case: bool = False
+
+    def met(self, sample: PolicySample) -> Met | None:
+        """Return the first policy that takes a log; None where an unknown severity decides."""
+        applications = parts_of(sample.application, any_case=self.any_case)
+        subsystems = parts_of(sample.subsystem, any_case=self.any_case)
+        for policy in self.listed:
+            named = (
+                policy.enabled
+                and any(map(policy.application.allows, applications))
+                and any(map(policy.subsystem.allows, subsystems))
+            )
+            if not named:
+                continue
+            if policy.severities is None:
+                return None
+            if policy.takes(sample.severity):
+                return policy.met
+        return Met()
+
+
+def parts_of(joined: str, *, any_case: bool = False) -> list[str]:
+    """Return the names in a text, separated by commas; an empty text is one empty name."""
+    folded = joined.casefold() if any_case else joined
+    return [part.strip() for part in folded.split(",")]
+
+
+def policies_in(document: Json, *, seen: bool = False, any_case: bool = False) -> Policies:
+    """Read a `spec` of a log policy set.
+
+    Severities that are left out mean all severities where the list is declared, and are unknown
+    where it was `seen`.
+    """
+    items = value_at(document, ("policies",))
+    policies = []
+    for item in items if isinstance(items, list) else []:
+        policy = value_at(item, ("policy",))
+        if not isinstance(policy, dict):
+            continue
+        severities = value_at(item, ("logRules", "severities"))
+        known: Iterable[Json] = severities if isinstance(severities, list) else ()
+        is_unknown = seen and not isinstance(severities, list)
+        matcher = PolicyMatcher(
+            met_of(text(policy, "name"), text(policy, "priority")),
+            None
+            if is_unknown
+            else frozenset(severity for severity in known if isinstance(severity, str)),
+            _rule(policy.get("applicationRule"), any_case=any_case),
+            _rule(policy.get("subsystemRule"), any_case=any_case),
+            policy.get("disabled") is not True,
+        )
+        policies.append(matcher)
+    return Policies(tuple(policies), any_case)
+
+
+_BY_VALUE = {how.value: how for how in How}
+
+
+def _rule(rule: Json, *, any_case: bool) -> NameRule:
+    """Read a rule; a rule without a known way to compare accepts all names."""
+    if not isinstance(rule, dict):
+        return NameRule()
+    how = _BY_VALUE.get(text(rule, "ruleTypeId"), How.ANY)
+    return NameRule(how, tuple(parts_of(text(rule, "name"), any_case=any_case)))
+
+
+SEVERITIES = tuple(
+    f"SEVERITY_{name}" for name in ("DEBUG", "VERBOSE", "INFO", "WARNING", "ERROR", "CRITICAL")
+)
+MOST_COMBINED = 1_000_000
+"""The most combinations of names that are tried for one policy; with more, nothing is reported."""
+
+
+def shadowed(policies: Policies) -> list[int]:
+    """Return the indexes of policies that no log can meet, as earlier policies take all their logs.
+
+    A log has one application, one subsystem and one severity. The infinitely many names come down
+    to a few representatives, one for each way to be compared (`_representatives`), so a policy is
+    reported only where this is proved. Disabled policies take nothing, and are not reported.
+    """
+    found: list[int] = []
+    named = (policy.severities or frozenset() for policy in policies.listed)
+    # All severities that count, and one that no policy names.
+    known = frozenset((*SEVERITIES, "")).union(*named)
+    names_apart = (
+        _compared_whole([policy.application for policy in policies.listed]),
+        _compared_whole([policy.subsystem for policy in policies.listed]),
+    )
+    fresh = _fresh(policies)
+    deciding = [
+        (place, policy)
+        for place, policy in enumerate(policies.listed)
+        if policy.enabled and policy.severities is not None
+    ]
+    for number, (place, policy) in enumerate(deciding):
+        before = [earlier for _, earlier in deciding[:number]]
+        applications = _representatives(policy.application, names_apart[0], fresh)
+        subsystems = _representatives(policy.subsystem, names_apart[1], fresh)
+        takers = (
+            _takers([policy.application.allows for policy in before], applications),
+            _takers([policy.subsystem.allows for policy in before], subsystems),
+            _takers([policy.takes for policy in before], policy.severities or known),
+        )
+        if _covered(takers):
+            found.append(place)
+    return found
+
+
+def _compared_whole(rules: Sequence[NameRule]) -> frozenset[str]:
+    """Return the names that some rule compares as a whole."""
+    return frozenset(
+        name for rule in rules if rule.how in (How.IS, How.IS_NOT) for name in rule.names
+    )
+
+
+def _fresh(policies: Policies) -> str:
+    """Return a character that no rule has."""
+    held = {
+        letter
+        for policy in policies.listed
+        for rule in (policy.application, policy.subsystem)
+        for name in rule.names
+        for letter in name
+    }
+    # From Unicode's last private-use plane, in which no character has case.
+    return next(letter for letter in map(chr, range(0x100000, 0x10FFFE)) if letter not in held)
+
+
+def _representatives(rule: NameRule, whole: frozenset[str], fresh: str) -> list[str]:
+    """Return names that a rule accepts, which represent all names that it accepts.
+
+    If any accepted name escapes all other rules, one of these does. A name that is compared as a
+    whole represents itself. For any other accepted name, the representative has only what makes the
+    rule accept it, and a character that no rule has. Whatever a rule looks for in the
+    representative is also in the name. So a rule that takes the representative takes the name too.
+    """
+    exact = [name for name in sorted(whole) if rule.allows(name)]
+    match rule.how:
+        case How.IS:
+            return exact
+        case How.STARTS:
+            return [*(name + fresh for name in rule.names), *exact]
+        case How.INCLUDES:
+            return [*(fresh + name + fresh for name in rule.names), *exact]
+        case How.IS_NOT | How.ANY:
+            return [fresh, *exact]
+
+
+def _takers(policies: Sequence[Callable[[str], bool]], values: Iterable[str]) -> list[int]:
+    """Return for each value the policies that accept it, as bits; the fewest first, no repeats.
+
+    Masks that contain another are left out: they are covered wherever the other is.
+    """
+    masks = {sum(accepts(value) << bit for bit, accepts in enumerate(policies)) for value in values}
+    kept: list[int] = []
+    for mask in sorted(masks, key=int.bit_count):
+        if not any(mask & number == number for number in kept):
+            kept.append(mask)
+    return kept
+
+
+def _covered(takers: tuple[list[int], list[int], list[int]]) -> bool:
+    """Return whether each combination of the three is taken by some policy before."""
+    if reduce(and_, (mask for masks in takers for mask in masks), -1):
+        # One policy takes everything; also where there is nothing to take.
+        return True
+    applications, subsystems, severities = takers
+    if len(applications) * len(subsystems) * len(severities) > MOST_COMBINED:
+        return False
+    return all(
+        application & subsystem & severity
+        for application in applications
+        for subsystem in subsystems
+        for severity in severities
+    )
 
 
 async def with_policy_impact(request: SectionRequest) -> Plan:

@@ -17,7 +17,7 @@ from reconciler.kinds import BY_NAME
 from reconciler.project import ProjectFile
 from reconciler.records.log_policies import SEVERITIES
 from reconciler.syntax.diagnostic import Advice, Complaint, Finding, Severity, warning
-from reconciler.syntax.display_names import display_name
+from reconciler.syntax.files import display_name
 from reconciler.syntax.parsed_text import Document, DocumentText, Reading, complaints_of_text
 from reconciler.syntax.suggestions import nearest, shortened
 from reconciler.workspace.build import Loader, SideFiles

@@ -7,11 +7,11 @@ from dataclasses import replace
 from typing import Final
 
 from reconciler.document import ABSENT, Json
+from reconciler.journal.line_fields import are_edited
 from reconciler.kinds import BY_NAME
-from reconciler.kinds.taken_back import are_edited
 from reconciler.model import Change, GuardViolation, Plan, Ref, RemoteId, UndoesRollback
 from reconciler.model.guard_levels import EXPLICIT_LEVEL, REVIEW_LEVEL
-from reconciler.planning.guards.all_guards import PlanUnderGuard
+from reconciler.planning.guards import PlanUnderGuard
 from reconciler.planning.guards.consent import UnderReview
 from reconciler.planning.guards.remedies import allowing, overriding, reviewing, splitting
 from reconciler.project import Guards

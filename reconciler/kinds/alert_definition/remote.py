@@ -10,7 +10,7 @@ from reconciler import model
 from reconciler.api.retry import Request
 from reconciler.document import Json, Missing
 from reconciler.errors import ReconcilerError, ServiceRefused
-from reconciler.kinds.alert_definition.model import (
+from reconciler.kinds.alert_definition import (
     NAME,
     ONLY_REPLACES,
     AlertDefinitionSpec,

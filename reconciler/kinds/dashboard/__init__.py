@@ -1,10 +1,406 @@
-"""The kind `Dashboard`."""
+"""The kind `Dashboard`: its `spec:` of sections, rows and widgets; checks of several fields."""
 
 from __future__ import annotations
 
-from reconciler.document import Json
-from reconciler.kinds.dashboard import model
-from reconciler.kinds.kind import ANY_STEP, DASHBOARD_ID, Endpoint, Essential, Grid, Kind
+import re
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, ClassVar, Final
+
+from pydantic import Field
+
+from reconciler.document import Json, Path, value_at
+from reconciler.kinds import field_traits as of
+from reconciler.kinds.dashboard.parts import Annotation, Filter, Variable, VariableV2, WidgetAction
+from reconciler.kinds.kind import (
+    ANY_STEP,
+    DASHBOARD_ID,
+    ConsentRule,
+    Endpoint,
+    Essential,
+    Grid,
+    Kind,
+    RiskyChange,
+)
+from reconciler.kinds.shape import EACH, camel_case_known_fields, places, without_read_only
+from reconciler.model import Action, Change, Manifest, RemoteId, Seen
+from reconciler.model.assumptions import Assumptions
+from reconciler.queries import Language, Query, queries_named
+from reconciler.syntax.diagnostic import Advice, Finding, warning
+
+BY_ID: Final = of.Keyed(("id", "value"))
+LIST: Final = of.AtMost(1000)
+
+
+class WidgetDefinition(of.ObservedPart):
+    """The content of a widget: exactly one of these, with an undocumented inner shape."""
+
+    alternatives: ClassVar[of.Choices] = (
+        frozenset(
+            (
+                "markdown",
+                "gauge",
+                "barChart",
+                "horizontalBarChart",
+                "pieChart",
+                "lineChart",
+                "dataTable",
+                "hexagon",
+                "dynamic",
+            )
+        ),
+    )
+    choosing: ClassVar[of.Choosing] = of.Choosing.REQUIRED
+
+    markdown: of.Opaque | None = None
+    """A text, written as Markdown."""
+    gauge: of.Opaque | None = None
+    """One number on a scale; services require `min` below `max`."""
+    bar_chart: of.Opaque | None = None
+    """A chart of vertical bars."""
+    horizontal_bar_chart: of.Opaque | None = None
+    """A chart of horizontal bars."""
+    pie_chart: of.Opaque | None = None
+    """Shares of a whole."""
+    line_chart: of.Opaque | None = None
+    """Lines over time."""
+    data_table: of.Opaque | None = None
+    """Rows and columns."""
+    hexagon: of.Opaque | None = None
+    """Many values at once, each a hexagon."""
+    dynamic: of.Opaque | None = None
+    """A widget with a form that follows its data."""
+
+
+class WidgetAppearance(of.Part):
+    """The width of a widget; 0 lets the service choose."""
+
+    width: of.Int32 | None = None
+    """The width, in units of the service; 0 lets the service choose."""
+
+
+class Widget(of.Part):
+    """One widget."""
+
+    id: of.IdValue | None = None
+    """The id of the widget; if it is left out, one is generated and kept."""
+    title: of.Text = None
+    """The heading of the widget."""
+    description: of.Text = None
+    """The purpose of the widget, for people."""
+    appearance: WidgetAppearance | None = None
+    """The width of the widget."""
+    definition: Annotated[WidgetDefinition | None, of.Needed()] = None
+    """The content of the widget, and its data."""
+    created_at: Annotated[Any, of.ReadOnly()] = None
+    """When the widget was created."""
+    updated_at: Annotated[Any, of.ReadOnly()] = None
+    """When the widget was last changed."""
+
+
+class RowAppearance(of.Part):
+    """The height of a row."""
+
+    height: Annotated[of.Int32 | None, of.AtMost(low=1)] = None
+    """The height, in units of the service, from 1."""
+
+
+class Row(of.Part):
+    """Widgets side by side."""
+
+    id: of.IdValue | None = None
+    """The id of the row; if it is left out, one is generated and kept."""
+    appearance: RowAppearance | None = None
+    """The height of the row."""
+    widgets: Annotated[list[Widget] | None, BY_ID, LIST] = None
+    """The widgets of the row, from left to right."""
+
+
+class SectionColor(of.PartlyObserved):
+    """The colour of a section."""
+
+    predefined: of.Text = None
+    """One of the colours that the service offers; the names are not documented."""
+
+
+class CustomSection(of.ObservedPart):
+    """A section with a heading."""
+
+    name: of.Text = None
+    """The heading of the section."""
+    description: of.Text = None
+    """The text under the heading."""
+    collapsed: of.Flag = None
+    """Whether the section is collapsed."""
+    color: SectionColor | None = None
+    """The colour of the section."""
+    repetitive_var: Any = None
+    """The variable of a repeated section: the section is shown for each of its values."""
+
+
+class SectionOptions(of.Part):
+    """The heading of a section, or none."""
+
+    alternatives: ClassVar[of.Choices] = (frozenset(("internal", "custom")),)
+
+    internal: of.Empty | None = None
+    """A section without a heading, written as `{}`."""
+    custom: Annotated[CustomSection | None, of.Observed()] = None
+    """A section with a heading."""
+
+
+class Section(of.Part):
+    """Rows under one heading."""
+
+    called: ClassVar[tuple[tuple[str, ...], ...]] = (("options", "custom", "name"), *of.Part.called)
+
+    id: of.IdValue | None = None
+    """The id of the section; if it is left out, one is generated and kept."""
+    options: SectionOptions | None = None
+    """The heading of the section, or none."""
+    rows: Annotated[list[Row] | None, BY_ID, LIST] = None
+    """The rows of the section, from top to bottom."""
+
+
+class Layout(of.Part):
+    """The arrangement of the widgets."""
+
+    sections: Annotated[list[Section] | None, BY_ID, LIST] = None
+    """The sections, from top to bottom."""
+
+
+DECLARED_ID: Final = of.Formed(
+    re.compile(r"[A-Za-z0-9_-]{21}"),
+    "exactly 21 letters, digits, `_` or `-`",
+    in_path=True,
+    repair=Advice("remove it: the dashboard is then found by its slug"),
+)
+SLUG: Final = of.Formed(
+    re.compile(r"[a-z0-9]+(?:[-_]+[a-z0-9]+)*"),
+    "small letters and digits joined by `-` or `_`",
+    in_path=True,
+    repair=Advice("remove it: a new dashboard gets the slug of metadata.name"),
+)
+_DURATION: Final = re.compile(r"([0-9]{1,9}) ?([mhdw])")
+_SECONDS_OF: Final = {"m": 60, "h": 3600, "d": 86_400, "w": 604_800}
+
+
+def _in_seconds(text: str) -> str:
+    """Return a duration as the service writes it, `3600s` for `1h`."""
+    found = _DURATION.fullmatch(text.strip().lower())
+    if found is not None:
+        return f"{int(found[1]) * _SECONDS_OF[found[2]]}s"
+    return f"{text}s" if text.isascii() and text.isdigit() else ""
+
+
+SECONDS: Final = of.Formed(
+    re.compile(r"[0-9]+(?:\.[0-9]{1,9})?s"),
+    "a number of seconds, as `900s`,",
+    corrected=_in_seconds,
+)
+LONGEST_METRIC_QUERY: Final = 10_000  # docs/assumptions.md: observed
+
+
+class FolderPath(of.Part):
+    """A folder by its names; the service may create it."""
+
+    segments: Annotated[of.TextList, of.AtMost(2, 1)] = None
+    """The names of the folders from the top, one or two; the service may create them."""
+
+
+class AbsoluteTimeFrame(of.ObservedPart):
+    """A start time and an end time."""
+
+    from_: Annotated[of.Text, of.Needed(), Field(alias="from")] = None
+    """The start time, as ISO 8601 in UTC."""
+    to: Annotated[of.Text, of.Needed()] = None
+    """The end time, as ISO 8601 in UTC."""
+
+
+class Dashboard(of.Part):
+    """A custom dashboard."""
+
+    alternatives: ClassVar[of.Choices] = (
+        frozenset(("off", "twoMinutes", "fiveMinutes")),
+        frozenset(("relativeTimeFrame", "absoluteTimeFrame")),
+        frozenset(("folderId", "folderPath")),
+    )
+
+    id: Annotated[of.Text, DECLARED_ID] = None
+    """The id of the dashboard, 21 characters; left out, it is found by its slug."""
+    name: Annotated[of.Text, of.Needed(), of.AtMost(4096, 1)] = None
+    """The name of the dashboard for people."""
+    description: Annotated[of.Text, of.AtMost(4096)] = None
+    """The purpose of the dashboard, for people."""
+    slug_name: Annotated[of.Text, of.AtMost(255), SLUG] = None
+    """Its name in the URL; left out, a new dashboard without an id gets `metadata.name`."""
+    folder_id: of.IdValue | None = None
+    """The folder that the dashboard is in, by its id."""
+    folder_path: FolderPath | None = None
+    """The folder that the dashboard is in, by its names."""
+    off: Annotated[of.Empty | None, of.Observed()] = None
+    """The dashboard does not refresh by itself; written as `{}`."""
+    two_minutes: Annotated[of.Empty | None, of.Observed()] = None
+    """The dashboard refreshes every two minutes; written as `{}`."""
+    five_minutes: of.Empty | None = None
+    """The dashboard refreshes every five minutes; written as `{}`."""
+    relative_time_frame: Annotated[
+        of.Text,
+        of.AtMost(64, 2),
+        SECONDS,
+        of.Unit.SECONDS,
+    ] = None
+    """The time that the dashboard shows, in seconds up to now, written as `900s`."""
+    absolute_time_frame: Annotated[AbsoluteTimeFrame | None, of.Observed()] = None
+    """The time that the dashboard shows, as a start time and an end time."""
+    layout: Layout | None = None
+    """The arrangement of the widgets: sections of rows of widgets."""
+    actions: Annotated[list[WidgetAction] | None, of.Keyed(("id",)), LIST] = None
+    """The actions of a click on a widget."""
+    annotations: Annotated[list[Annotation] | None, of.Keyed(("id",)), LIST] = None
+    """Marks that are drawn over the widgets."""
+    filters: Annotated[list[Filter] | None, of.Keyed(("id", "value")), LIST] = None
+    """Filters for the whole dashboard."""
+    variables: Annotated[list[Variable] | None, of.Keyed(("name",)), LIST] = None
+    """Variables of the first kind; `variablesV2` are of the second."""
+    variables_v2: Annotated[list[VariableV2] | None, of.Keyed(("id", "value")), LIST] = None
+    """Variables of the second kind."""
+
+
+class DashboardSpec(of.Part):
+    """A dashboard, written here or exported to a file next to the manifest."""
+
+    alternatives: ClassVar[of.Choices] = (frozenset(("dashboard", "file")),)
+    choosing: ClassVar[of.Choosing] = of.Choosing.REQUIRED
+    wrappers: ClassVar[tuple[of.Wrapper, ...]] = (of.Wrapper(("dashboard",)),)
+    bare: ClassVar[str] = "dashboard"
+
+    dashboard: Dashboard | None = None
+    """The dashboard, written here."""
+    file: of.Text = None
+    """A JSON export of the dashboard, by its path from this manifest."""
+    is_locked: of.Flag = None
+    """Whether the dashboard is locked in the web interface."""
+
+    request_id: Annotated[Any, of.ReadOnly(why="is made again for each write")] = None
+    """The id of one write; it is new for each write."""
+    author_id: Annotated[Any, of.ReadOnly()] = None
+    """The id of the creator of the dashboard."""
+    author_name: Annotated[Any, of.ReadOnly()] = None
+    """The name of the creator of the dashboard."""
+    created_at: Annotated[Any, of.ReadOnly()] = None
+    """When the dashboard was created."""
+    created_origin_type: Annotated[Any, of.ReadOnly()] = None
+    """Whether a person or the API created it."""
+    updated_at: Annotated[Any, of.ReadOnly()] = None
+    """When the dashboard was last changed."""
+    updated_origin_type: Annotated[Any, of.ReadOnly()] = None
+    """Whether a person or the API changed it last."""
+    updater_author_id: Annotated[Any, of.ReadOnly()] = None
+    """The id of the person who changed it last."""
+    updater_name: Annotated[Any, of.ReadOnly()] = None
+    """The name of the person who changed it last."""
+    locker_author_id: Annotated[Any, of.ReadOnly()] = None
+    """The id of the person who locked it."""
+    locker_name: Annotated[Any, of.ReadOnly()] = None
+    """The name of the person who locked it."""
+
+
+def check(spec: dict[str, Json]) -> Iterator[Finding]:
+    """Yield what services are known to refuse, or to show wrongly (docs/assumptions.md)."""
+    for path, constant in places(spec, "dashboard", "variables", EACH, "definition", "constant"):
+        if constant is not None:
+            yield warning("M307", path, "some services refuse a constant variable", at_key=True)
+    widgets = ("layout", "sections", EACH, "rows", EACH, "widgets", EACH)
+    for path, definition in places(spec, "dashboard", *widgets, "definition"):
+        if isinstance(definition, dict):
+            yield from _gauge_findings(definition.get("gauge"), (*path, "gauge"))
+            yield from _query_findings(definition, path)
+
+
+def _gauge_findings(gauge: Json, path: Path) -> Iterator[Finding]:
+    if not isinstance(gauge, dict):
+        return
+    low, high = gauge.get("min"), gauge.get("max")
+    if isinstance(low, int | float) and isinstance(high, int | float) and low >= high:
+        message = f"a gauge wants min below max, not {low} and {high}"
+        yield warning("M310", (*path, "max"), message)
+
+
+def _query_findings(definition: dict[str, Json], path: Path) -> Iterator[Finding]:
+    value = ("query", "metrics", "promqlQuery", "value")
+    for kind, inside in definition.items():
+        for steps in (value, ("queryDefinitions", EACH, *value)):
+            for place, query in places(inside, *steps, path=(*path, kind)):
+                if isinstance(query, str) and len(query) > LONGEST_METRIC_QUERY:
+                    message = (
+                        f"the metric query has {len(query):,} characters; "
+                        f"services are known to take at most {LONGEST_METRIC_QUERY:,}"
+                    )
+                    yield warning("M307", place, message)
+
+
+LANGUAGES: Final = {"luceneQuery": Language.LUCENE, "promqlQuery": Language.PROMQL}
+
+
+def queries(spec: dict[str, Json]) -> Iterator[Query]:
+    """Yield the queries of widgets, variables and annotations in fields named by a language."""
+    return queries_named(spec, LANGUAGES)
+
+
+USUAL = Assumptions()
+
+
+def from_export(content: dict[str, Json]) -> dict[str, Json]:
+    """Return the `spec` of an export: fields in camelCase, without those of the service."""
+    bare = not isinstance(content.get("dashboard"), dict)
+    record: dict[str, Json] = {"dashboard": content} if bare else content
+    return without_read_only(camel_case_known_fields(record, DashboardSpec), DashboardSpec)
+
+
+def slug_of(manifest: Manifest, assumptions: Assumptions = USUAL) -> str:
+    """Return the slug that a dashboard is created with and found by (docs/manifests.md).
+
+    It is the declared slug; else, if no id is declared, the slug of the name; else "", as the
+    declared id alone identifies the dashboard. If the service makes slugs, a new dashboard gets the
+    slug of its name whatever its id.
+    """
+    declared = value_at(manifest.spec, ("dashboard", "slugName"))
+    if isinstance(declared, str) and declared:
+        return declared
+    if declared_id(manifest) is not None and assumptions.dashboards.slugs == "kept":
+        return ""
+    return manifest.ref.name.replace(".", "-").rstrip("-_")
+
+
+def own_id(spec: dict[str, Json]) -> str:
+    """Return the id inside the dashboard itself, as in exports; "" if there is none."""
+    value = value_at(spec, ("dashboard", "id"))
+    return value if isinstance(value, str) else ""
+
+
+LOCKED = "dashboard-locked"
+
+
+def weakens(change: Change) -> Iterator[RiskyChange]:
+    """Yield any change of a dashboard that is locked live; the API itself allows such writes."""
+    live = change.observation
+    locked = isinstance(live, Seen) and live.document.get("isLocked") is True
+    if change.action is Action.UPDATE and locked:
+        fields = len(change.differences)
+        message = f"it is locked live, and {fields} of its fields would change"
+        yield RiskyChange(LOCKED, message, consent=ConsentRule.ALWAYS)
+
+
+def declared_id(manifest: Manifest) -> RemoteId | None:
+    """Return the id that a manifest declares: its own, else the id inside an export."""
+    return manifest.remote_id or own_id(manifest.spec) or None
+
+
+def identities(manifest: Manifest) -> Mapping[str, str]:
+    """Return the values that no two dashboards may share, by their names for people."""
+    found = {"slug": slug_of(manifest), "id": own_id(manifest.spec)}
+    return {what: value for what, value in found.items() if value}
+
 
 WRAPPERS = frozenset(
     (
@@ -64,22 +460,22 @@ ENDPOINTS = (
 DASHBOARD = Kind(
     name="Dashboard",
     noun="dashboard",
-    spec=model.DashboardSpec,
+    spec=DashboardSpec,
     id_form=DASHBOARD_ID,
-    check=model.check,
-    queries=model.queries,
-    identities=model.identities,
-    declared_id=model.declared_id,
+    check=check,
+    queries=queries,
+    identities=identities,
+    declared_id=declared_id,
     title=("dashboard", "name"),
-    from_export=model.from_export,
+    from_export=from_export,
     inner_id=("dashboard", "id"),
     findable=True,
     batch_size=16,
-    weakens=model.weakens,
-    consents=(model.LOCKED,),
+    weakens=weakens,
+    consents=(LOCKED,),
     essentials=ESSENTIALS,
     picture=Grid(SECTIONS),
-    unsaid=WRAPPERS.union(*model.WidgetDefinition.alternatives),
+    unsaid=WRAPPERS.union(*WidgetDefinition.alternatives),
     endpoints=ENDPOINTS,
     example=example,
     limits="The API cannot delete dashboards.",

@@ -17,8 +17,8 @@ from reconciler.errors import (
     UnreadableReply,
 )
 from reconciler.kinds.assumed_reads import given_id, member, text, without
+from reconciler.kinds.dashboard import DashboardSpec, declared_id, slug_of
 from reconciler.kinds.dashboard.items import with_nested_ids
-from reconciler.kinds.dashboard.model import DashboardSpec, declared_id, slug_of
 from reconciler.kinds.kind import (
     DASHBOARD_ID,
     OnIdentified,

@@ -32,7 +32,7 @@ from reconciler.errors import (
 )
 from reconciler.kinds.assumed_reads import all_members, text
 from reconciler.kinds.kind import OnIdentified, Remote, Sending, refusal
-from reconciler.kinds.log_policy_set.model import SEVERITIES, LogPolicySetSpec, Policy, PolicyItem
+from reconciler.kinds.log_policy_set import SEVERITIES, LogPolicySetSpec, Policy, PolicyItem
 from reconciler.kinds.shape import facts_of, only_writable, shape_of
 from reconciler.model import (
     LastEdit,

@@ -10,7 +10,7 @@ from reconciler.document import Json
 from reconciler.errors import OutcomeUnknown, ServiceRefused, UnreadableReply
 from reconciler.kinds.assumed_reads import ReadRecord, created_id, read_record, remembered, without
 from reconciler.kinds.kind import INT32, OnIdentified, Remote, Sending, refusal
-from reconciler.kinds.saved_view.model import NAME, SavedViewSpec
+from reconciler.kinds.saved_view import NAME, SavedViewSpec
 from reconciler.model import (
     Absent,
     InDoubt,

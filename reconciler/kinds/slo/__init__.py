@@ -1,10 +1,205 @@
-"""The kind `SLO`."""
+"""The kind `SLO`: its `spec:`, its risky changes, and SLOs that no alert watches."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from decimal import Decimal
+from typing import Annotated, Any, ClassVar, Final
+
 from reconciler.document import Json
-from reconciler.kinds.kind import UUID, Bearing, Endpoint, Essential, Kind, Objective
-from reconciler.kinds.slo import model
+from reconciler.kinds import field_traits as of
+from reconciler.kinds.kind import (
+    UUID,
+    Bearing,
+    ConsentRule,
+    Endpoint,
+    Essential,
+    Kind,
+    Objective,
+    RiskyChange,
+    gives_out_ids,
+)
+from reconciler.kinds.shape import places
+from reconciler.kinds.spec_finding import Neighbours, SpecFinding, text_of
+from reconciler.model import Action, Change, Manifest, Ref
+from reconciler.queries import Language, queries_named
+from reconciler.queries import Query as Stated
+from reconciler.redaction.templates import references_in
+from reconciler.syntax.diagnostic import Advice, Finding, warning
+from reconciler.syntax.expressions import ExpressionKind, expression
+
+SLIS: Final = ("requestBasedMetricSli", "windowBasedMetricSli")
+WINDOW: Final = of.known("WINDOW_SLO_WINDOW_", "UNSPECIFIED", "1_MINUTE", "5_MINUTES")
+OPERATOR: Final = of.known(
+    "COMPARISON_OPERATOR_",
+    "UNSPECIFIED",
+    "GREATER_THAN",
+    "GREATER_THAN_OR_EQUALS",
+    "LESS_THAN",
+    "LESS_THAN_OR_EQUALS",
+)
+MISSING_DATA: Final = of.known("MISSING_DATA_STRATEGY_", "UNSPECIFIED", "UNCOUNTED", "GOOD", "BAD")
+
+
+class MetricQuery(of.ObservedPart):
+    """A metric query."""
+
+    query: Annotated[of.Text, of.Needed()] = None
+    """The query, in the language of the metrics; it is sent as written."""
+
+
+class RequestBasedMetricSli(of.ObservedPart):
+    """The share of good events in all events."""
+
+    good_events: Annotated[MetricQuery | None, of.Needed()] = None
+    """The query that counts the good events."""
+    total_events: Annotated[MetricQuery | None, of.Needed()] = None
+    """The query that counts all events, good and bad."""
+
+
+class WindowBasedMetricSli(of.ObservedPart):
+    """The share of windows in which a metric is on the right side of a threshold."""
+
+    query: Annotated[MetricQuery | None, of.Needed()] = None
+    """The metric that is compared with the threshold in each window."""
+    window: Annotated[of.Text, of.Needed(), WINDOW] = None
+    """The length of one window."""
+    comparison_operator: Annotated[of.Text, of.Needed(), OPERATOR] = None
+    """How the metric is compared with the threshold; a window that meets it is good."""
+    threshold: Annotated[of.Number, of.Needed()] = None
+    """The number that the metric is compared with."""
+    missing_data_strategy: Annotated[of.Text, MISSING_DATA] = None
+    """How a window without data counts: not at all, as good or as bad."""
+
+
+class Grouping(of.Part):
+    """The labels; the objective applies separately to each of their values."""
+
+    labels: Annotated[of.TextList, of.Unordered()] = None
+    """The names of the labels; a service may return more than were written."""
+
+
+class SloSpec(of.Part):
+    """A service-level objective."""
+
+    alternatives: ClassVar[of.Choices] = (frozenset(SLIS),)
+    wrappers: ClassVar[tuple[of.Wrapper, ...]] = (of.Wrapper(("slo",), ("effectedSloAlertIds",)),)
+
+    name: str
+    """The name of the SLO for people.
+
+    It need not be unique, as the service does not search by it.
+    """
+    target_threshold_percentage: Annotated[float, of.AtMost(100, 0), of.Unit.PERCENT]
+    """The objective, in per cent: 99.9 and not 0.999."""
+    description: of.Text = None
+    """What the SLO is about, for people."""
+    grouping: Grouping | None = None
+    """Applies the objective separately to each combination of values of some labels."""
+    labels: of.StringMap = None
+    """Labels of the SLO itself, text by name."""
+    slo_time_frame: Annotated[
+        of.Text,
+        of.closed("SLO_TIME_FRAME_", "UNSPECIFIED", "7_DAYS", "14_DAYS", "21_DAYS", "28_DAYS"),
+    ] = None
+    """The period of the objective; the API document allows no other value."""
+    request_based_metric_sli: RequestBasedMetricSli | None = None
+    """Measures the share of good events. The API document names it for creates."""
+    window_based_metric_sli: WindowBasedMetricSli | None = None
+    """Measures the share of good windows. The API document names it for replaces and validation.
+    """
+
+    id: Annotated[Any, of.OWN_ID] = None
+    """The id of the SLO, assigned by the service."""
+    creator: Annotated[Any, of.ReadOnly()] = None
+    """The creator of the SLO."""
+    create_time: Annotated[Any, of.ReadOnly()] = None
+    """When the SLO was created."""
+    update_time: Annotated[Any, of.ReadOnly()] = None
+    """When the SLO was last changed."""
+    revision: Annotated[Any, of.ReadOnly()] = None
+    """The number and time of the version."""
+    type: Annotated[Any, of.ReadOnly()] = None
+    """The type of the SLO; the API document has only the name of the field."""
+
+
+def check(spec: dict[str, Json]) -> Iterator[Finding]:
+    """Yield warnings if an SLO measures nothing, or if its target may be a share of 1."""
+    target = spec.get("targetThresholdPercentage")
+    if isinstance(target, int | float) and 0 < target < 1:
+        path = ("targetThresholdPercentage",)
+        message = f"{target} is less than 1 %; the target is given in per cent"
+        yield warning("M314", path, message, format((Decimal(str(target)) * 100).normalize(), "f"))
+    if all(spec.get(sli) is None for sli in SLIS):
+        message = "an SLO measures nothing without an indicator"
+        yield warning("M310", (), message, " or ".join(SLIS))
+
+
+def queries(spec: dict[str, Json]) -> Iterator[Stated]:
+    """Yield the metric queries of the indicators."""
+    for sli in SLIS:
+        yield from queries_named(spec.get(sli), {"query": Language.PROMQL}, (sli,))
+
+
+TARGET_LOWERED = "slo-target-lowered"
+_TARGET = ("targetThresholdPercentage",)
+
+
+def weakens(change: Change) -> Iterator[RiskyChange]:
+    """Yield a lowered target; a target that the service rounded does not count."""
+    if change.action is not Action.UPDATE:
+        return
+    for difference in change.differences:
+        before, after = difference.before, difference.after
+        numbers = isinstance(before, int | float) and isinstance(after, int | float)
+        if difference.path == _TARGET and numbers and float(str(after)) < float(str(before)):
+            message = f"its target would go down from {before} % to {after} %"
+            yield RiskyChange(TARGET_LOWERED, message, "lowered in target", ConsentRule.ALWAYS)
+
+
+def cannot_create(manifest: Manifest) -> str:
+    """Return why an absent SLO with a declared id is not created."""
+    return gives_out_ids(manifest, "SLO", "SLO")
+
+
+ALERT = "AlertDefinition"
+WATCHED = ("sloThreshold", "sloDefinition", "sloId")
+
+
+def unwatched(neighbours: Neighbours) -> Iterator[tuple[Manifest, SpecFinding]]:
+    """Yield the SLOs that no alert watches, in a workspace with alerts that watch SLOs.
+
+    Nothing is certain if there are alerts of other environments. An SLO without an id is left out
+    if an alert watches an unknown id.
+    """
+    if any(ref.kind == ALERT for ref in neighbours.elsewhere):
+        return
+    watched: set[Ref] = set()
+    ids: set[str] = set()
+    for manifest in neighbours.every:
+        for _, value in places(manifest.spec, *WATCHED):
+            watched |= references_in(value)
+            text = text_of(value)
+            if text is not None:
+                ids.add(text.casefold())
+    ours = {
+        str(manifest.remote_id).casefold()
+        for manifest in neighbours.own
+        if manifest.remote_id is not None
+    }
+    if not watched and not ids & ours:
+        return
+    are_all_known = ids <= ours
+    for slo in neighbours.own:
+        has_watch = slo.ref in watched or str(slo.remote_id).casefold() in ids
+        if not has_watch and (slo.remote_id is not None or are_all_known):
+            message = (
+                "no alert of this workspace watches this SLO: no one is notified when it is missed"
+            )
+            watching = expression(ExpressionKind.REFERENCE, str(slo.ref))
+            remedy = Advice(f"watch it by `sloThreshold` with `sloId: {watching}`")
+            yield slo, SpecFinding(("name",), message, remedy)
+
 
 ESSENTIALS = (
     Essential(("targetThresholdPercentage",)),
@@ -42,15 +237,15 @@ ENDPOINTS = (
 SLO = Kind(
     name="SLO",
     noun="slo",
-    spec=model.SloSpec,
+    spec=SloSpec,
     id_form=UUID,
-    check=model.check,
-    queries=model.queries,
-    cannot_create=model.cannot_create,
+    check=check,
+    queries=queries,
+    cannot_create=cannot_create,
     batch_size=16,
-    weakens=model.weakens,
+    weakens=weakens,
     bearing=Bearing((("labels",),)),
-    consents=(model.TARGET_LOWERED,),
+    consents=(TARGET_LOWERED,),
     essentials=ESSENTIALS,
     picture=Objective(("targetThresholdPercentage",), ("sloTimeFrame",)),
     endpoints=ENDPOINTS,

@@ -21,7 +21,7 @@ from reconciler.kinds.kind import (
     side_by_side,
 )
 from reconciler.kinds.shape import without_read_only
-from reconciler.kinds.slo.model import SloSpec
+from reconciler.kinds.slo import SloSpec
 from reconciler.runtime.addresses import is_part
 
 if TYPE_CHECKING:

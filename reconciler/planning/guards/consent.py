@@ -10,8 +10,14 @@ from reconciler.document import Json, digest
 from reconciler.errors import UsageError
 from reconciler.kinds import BY_NAME
 from reconciler.model import GuardViolation, Plan, Ref
-from reconciler.model.guard_levels import GUARDS, REVIEW_LEVEL, GuardLevel, flag_of, whole_key
-from reconciler.model.own_rules import OWN_RULE
+from reconciler.model.guard_levels import (
+    GUARDS,
+    OWN_RULE,
+    REVIEW_LEVEL,
+    GuardLevel,
+    flag_of,
+    whole_key,
+)
 from reconciler.planning.guards import plan_limits
 from reconciler.planning.guards.plan_limits import ALERT_SILENCED
 from reconciler.planning.guards.remedies import allowing, reviewing, reviewing_file

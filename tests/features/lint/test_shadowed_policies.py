@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from reconciler.document import Json
 from reconciler.features.lint.log_policy_set import PRACTICES, shadowing, taken_by
-from reconciler.kinds.log_policy_set.model import NameMatcher
+from reconciler.kinds.log_policy_set import NameMatcher
 
 HOW = ("IS", "IS_NOT", "START_WITH", "INCLUDES")
 SEVERITIES = ("SEVERITY_DEBUG", "SEVERITY_INFO", "SEVERITY_ERROR")

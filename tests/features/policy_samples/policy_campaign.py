@@ -11,7 +11,7 @@ from random import Random
 
 from random_policies import emulated, random_case
 
-from reconciler.features.policy_samples.policy_evaluator import policies_in
+from reconciler.features.policy_samples.sample_impact import policies_in
 
 CASES = 1_000_000
 TOLD_EVERY = 100_000

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from random_policies import emulated, random_case
 
 from reconciler.document import Json
-from reconciler.features.policy_samples.policy_evaluator import Policies, policies_in, shadowed
 from reconciler.features.policy_samples.policy_impact import Met, PolicySample
+from reconciler.features.policy_samples.sample_impact import Policies, policies_in, shadowed
 
 CASES = 5_000
 HOWS = ("IS", "IS_NOT", "START_WITH", "INCLUDES", "UNSPECIFIED")
