@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import date
@@ -60,6 +60,24 @@ def texts_in(document: Json) -> Iterator[str]:
             waiting.extend(reversed(value.values()))
         elif isinstance(value, list):
             waiting.extend(reversed(value))
+
+
+def texts_at(document: Json, path: Path = ()) -> Iterator[tuple[Path, str]]:
+    """Yield the texts of a document in their order, each with its path."""
+    if isinstance(document, str):
+        yield path, document
+    elif isinstance(document, dict | list):
+        for step, value in document.items() if isinstance(document, dict) else enumerate(document):
+            yield from texts_at(value, (*path, step))
+
+
+def each_text(document: Json, change: Callable[[str], Json]) -> Json:
+    """Return a document with each text changed, templates too."""
+    if isinstance(document, dict):
+        return {key: each_text(value, change) for key, value in document.items()}
+    if isinstance(document, list):
+        return [each_text(item, change) for item in document]
+    return change(document) if isinstance(document, str) else document
 
 
 def is_zero(value: Json | Missing, enumeration: str = "") -> bool:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Final, TypeAlias, assert_never
 
-from reconciler.document import ABSENT, Json, Missing, overlay
+from reconciler.document import ABSENT, Json, Missing, overlay, texts_in
 from reconciler.journal import entries as journaled
 from reconciler.journal.line_fields import KnownVersion, SeenDrift, TakenBack, fold, held
 from reconciler.model import Ref, RemoteId
@@ -33,19 +33,6 @@ def seals_in(documents: Iterable[Json]) -> Sealed:
         for pair in sealed_parts(text)
         if not isinstance(pair, str)
     )
-
-
-def texts_in(document: Json) -> Iterator[str]:
-    """Yield all texts of a document, except the names of its fields."""
-    rest: list[Json] = [document]
-    while rest:
-        value = rest.pop()
-        if isinstance(value, dict):
-            rest.extend(value.values())
-        elif isinstance(value, list):
-            rest.extend(value)
-        elif isinstance(value, str):
-            yield value
 
 
 _Alias: TypeAlias = Ref | tuple[str, str]

@@ -15,9 +15,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, TypeAlias
 
-from reconciler.document import ABSENT, Difference, Json
+from reconciler.document import ABSENT, Difference, Json, each_text, texts_in
 from reconciler.journal.entries import Entry
-from reconciler.journal.history import JournalSeals, Memory, Sealed, seals_in, texts_in
+from reconciler.journal.history import JournalSeals, Memory, Sealed, seals_in
 from reconciler.kinds.kind import Kind
 from reconciler.model import Action, Change, Ref, Remembered, RemoteId, Seen
 from reconciler.planning.consequences import members_by_name
@@ -86,7 +86,7 @@ class OlderSecrets:
         """Return a live document in which no text holds such a value."""
         if not self.seals and not self._values:
             return live
-        return self._hidden(live)
+        return each_text(live, self._hidden)
 
     def unshown(self, difference: Difference) -> Difference:
         """Return a difference that shows no such value of live."""
@@ -96,18 +96,9 @@ class OlderSecrets:
             else replace(difference, before=self.hidden(difference.before))
         )
 
-    def _hidden(self, live: Json) -> Json:
-        match live:
-            case dict():
-                return {key: self._hidden(value) for key, value in live.items()}
-            case list():
-                return [self._hidden(value) for value in live]
-            case Template():
-                return live
-            case str():
-                return HIDDEN if live != HIDDEN and self._holds(live) else live
-            case _:
-                return live
+    def _hidden(self, text: str) -> str:
+        is_known = isinstance(text, Template) or text == HIDDEN
+        return HIDDEN if not is_known and self._holds(text) else text
 
     def _holds(self, text: str) -> bool:
         if len(text) < SHORTEST or text in self._public:

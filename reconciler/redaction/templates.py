@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Self, TypeVar
 
-from reconciler.document import ABSENT, Json, Missing, canonical_text, digest
+from reconciler.document import ABSENT, Json, Missing, canonical_text, digest, each_text
 from reconciler.model import Manifest, Ref, RemoteId
 from reconciler.syntax.expressions import (
     ExpressionKind,
@@ -203,17 +203,8 @@ def _texts(document: Json | Missing, kinds: tuple[type[_Text], ...]) -> list[_Te
     return found
 
 
-def _each_text(document: Json, change: Callable[[str], Json]) -> Json:
-    """Return a document with each text changed, templates too."""
-    if isinstance(document, dict):
-        return {key: _each_text(value, change) for key, value in document.items()}
-    if isinstance(document, list):
-        return [_each_text(item, change) for item in document]
-    return change(document) if isinstance(document, str) else document
-
-
 def _each_template(document: Json, change: Callable[[Template], Json]) -> Json:
-    return _each_text(document, lambda text: change(text) if isinstance(text, Template) else text)
+    return each_text(document, lambda text: change(text) if isinstance(text, Template) else text)
 
 
 def _secrets(document: Json) -> Iterator[SecretHole]:
@@ -274,7 +265,7 @@ def unsealed(
             lost.add(name)
         return SecretHole(name, value, sealed)
 
-    ready = _each_text(document, opened)
+    ready = each_text(document, opened)
     return ready, frozenset(lost)
 
 
@@ -287,7 +278,7 @@ def pointing(document: Json, things: Mapping[str, Ref | str]) -> Json:
     `things` maps a former id to the resource with that id, which is filled in late, or to the
     present id. Shorter texts than 16 characters are left alone, as they may be anything.
     """
-    return _each_text(document, lambda text: _pointing_text(text, things))
+    return each_text(document, lambda text: _pointing_text(text, things))
 
 
 def _pointing_text(text: str, things: Mapping[str, Ref | str]) -> Json:
@@ -310,7 +301,7 @@ def _pieces(text: str, things: Mapping[str, Ref | str]) -> Iterator[str | RefHol
 
 def written_out(value: Json) -> Json:
     """Return a value as a manifest writes it: known secrets as expressions, texts escaped."""
-    return _each_text(
+    return each_text(
         value,
         lambda text: "".join(map(_written, text.parts if isinstance(text, Template) else (text,))),
     )

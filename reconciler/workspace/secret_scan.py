@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from reconciler.document import Json, Path, texts_in
+from reconciler.document import Json, Path, texts_at, texts_in
 from reconciler.kinds.checks import name_of
 from reconciler.redaction.templates import SecretHole, Template
 from reconciler.runtime.keys import is_key, keys_in
@@ -96,21 +96,9 @@ class Withheld:
         """Yield the texts of a document that would send such a value, whatever its origin."""
         # Most documents hold none, and are not walked with their places.
         if self._forms and self.why_text("\n".join(map(_sent, texts_in(document)))):
-            yield from self._found(document, path)
-
-    def _found(self, document: Json, path: Path) -> Iterator[Finding]:
-        match document:
-            case str():
-                if why := self.why_text(_sent(document)):
-                    yield Finding(WITHHELD, path, f"{name_of(path)} {why}", suggestion=REMOVE)
-            case dict():
-                for key, value in document.items():
-                    yield from self._found(value, (*path, key))
-            case list():
-                for index, item in enumerate(document):
-                    yield from self._found(item, (*path, index))
-            case _:
-                return
+            for place, text in texts_at(document, path):
+                if why := self.why_text(_sent(text)):
+                    yield Finding(WITHHELD, place, f"{name_of(place)} {why}", suggestion=REMOVE)
 
 
 def _forms(secret: str) -> tuple[str, ...]:

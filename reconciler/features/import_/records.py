@@ -12,7 +12,7 @@ from itertools import islice
 from types import MappingProxyType
 
 from reconciler.api.secret import SHORTEST_REDACTED, Redaction
-from reconciler.document import ABSENT, Json, Path, value_at
+from reconciler.document import ABSENT, Json, Path, each_text, texts_at, value_at
 from reconciler.errors import ExitCode
 from reconciler.kinds.judge_spec import SpecReport, judge
 from reconciler.kinds.kind import Kind
@@ -254,20 +254,9 @@ class Hiding:
         """Return a document with seals in place of secrets."""
         if not self._names:
             return document
-        changed = self._hidden(document)
+        changed = each_text(document, self._text)
         assert isinstance(changed, dict)  # noqa: S101 - an object stays one
         return changed
-
-    def _hidden(self, value: Json) -> Json:
-        match value:
-            case dict():
-                return {key: self._hidden(member) for key, member in value.items()}
-            case list():
-                return [self._hidden(element) for element in value]
-            case str():
-                return self._text(value)
-            case _:
-                return value
 
     def _text(self, text: str) -> str:
         if text in self._names:
@@ -282,19 +271,11 @@ class Hiding:
         name = self._names[value]
         return SecretHole(name, value, seal(value, name, self.salt()))
 
-    def written(self, document: Json, path: Path = ()) -> Iterator[tuple[Path, str]]:
+    def written(self, document: Json) -> Iterator[tuple[Path, str]]:
         """Yield the expressions to write for the seals in a document that `hidden` returned."""
-        match document:
-            case dict():
-                for key, value in document.items():
-                    yield from self.written(value, (*path, key))
-            case list():
-                for index, value in enumerate(document):
-                    yield from self.written(value, (*path, index))
-            case Template():
-                yield path, str(written_out(document))
-            case _:
-                return
+        for path, text in texts_at(document):
+            if isinstance(text, Template):
+                yield path, str(written_out(text))
 
     def without(self, text: str) -> str:
         """Return a text for people without any secret."""

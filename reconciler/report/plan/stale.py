@@ -5,9 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, cast
 
-from pydantic import JsonValue
-
-from reconciler.document import ABSENT, Json, Missing, Path, Shape, by_identity, canonical_text
+from reconciler.document import (
+    ABSENT,
+    Json,
+    Missing,
+    Path,
+    Shape,
+    by_identity,
+    canonical_text,
+    each_text,
+)
 from reconciler.kinds import BY_NAME
 from reconciler.model import Action, Change, Plan, ProtectionTurns, RenamedFrom
 from reconciler.model.guard_levels import REVIEW_LEVEL
@@ -217,18 +224,16 @@ def _with_ids(reviewed: ChangeDocument, ids: Mapping[str, str]) -> ChangeDocumen
 def _with_id(field: FieldDocument, ids: Mapping[str, str]) -> FieldDocument:
     if not field.get("knownAfterApply") or "after" not in field:
         return field
-    known: FieldDocument = {**field, "after": _filled(field["after"], ids)}
+    known: FieldDocument = {
+        **field,
+        "after": each_text(field["after"], lambda text: _filled(text, ids)),
+    }
     if expression(ExpressionKind.REFERENCE, "").rstrip("}") not in canonical_text(known["after"]):
         del known["knownAfterApply"]
     return known
 
 
-def _filled(value: JsonValue, ids: Mapping[str, str]) -> JsonValue:
-    if isinstance(value, dict):
-        return {key: _filled(element, ids) for key, element in value.items()}
-    if isinstance(value, list):
-        return [_filled(element, ids) for element in value]
-    if isinstance(value, str):
-        for reference, known in ids.items():
-            value = value.replace(reference, known)
-    return value
+def _filled(text: str, ids: Mapping[str, str]) -> str:
+    for reference, known in ids.items():
+        text = text.replace(reference, known)
+    return text
