@@ -6,7 +6,7 @@ import functools
 import re
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
 import click
@@ -16,7 +16,15 @@ from reconciler.cli.console import data, json_data, stdout_style, words
 from reconciler.errors import UsageError
 from reconciler.operations.open_project import Options, now
 from reconciler.operations.open_session import open_target
-from reconciler.records.record import Allowance, Enumeration, Record, Span, moment, stamp
+from reconciler.records.record import (
+    Allowance,
+    Enumeration,
+    Record,
+    Span,
+    moment,
+    read_moment,
+    stamp,
+)
 from reconciler.report.table import Heading, Style, csv_line, table
 from reconciler.runtime.progress import Deed, Progress
 from reconciler.syntax.suggestions import nearest
@@ -31,7 +39,6 @@ BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
 Item = TypeVar("Item", bound=Record)
 Command = TypeVar("Command", bound=Callable[..., Any])
 
-UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
 _limit = click.option(
     "--limit",
@@ -88,12 +95,8 @@ def _parse_moment(text: str | None, flag: str) -> datetime | None:
     """Return the time of `24h`, `7d`, `2w` (before now) or an ISO 8601 text, by default in UTC."""
     if text is None:
         return None
-    span = re.fullmatch(r"([0-9]{1,6})([smhdw])", text)
     try:
-        if span is not None:
-            return now() - timedelta(**{UNITS[span[2]]: int(span[1])})
-        found = datetime.fromisoformat(text)
-        return found.replace(tzinfo=found.tzinfo or UTC).astimezone(UTC)
+        return read_moment(text, "smhdw", now())
     except (ValueError, OverflowError):
         raise UsageError(f"{flag} takes 24h, 7d, 2w or an ISO 8601 time, not `{text}`") from None
 

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from datetime import date
+from datetime import date, timedelta
 from enum import Enum
 from typing import Final, TypeAlias, TypeGuard
 from unicodedata import normalize
@@ -27,6 +27,8 @@ ABSENT: Final = Missing.ABSENT
 
 _INT64 = re.compile(r"-?[0-9]{1,19}")
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
+_DURATION = re.compile(r"([0-9]{1,6})([smhdw])")
+_UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
 
 def day_of(text: object) -> date | None:
@@ -35,6 +37,14 @@ def day_of(text: object) -> date | None:
         with suppress(ValueError):
             return date.fromisoformat(text)
     return None
+
+
+def duration_of(text: str, units: str) -> timedelta | None:
+    """Read a duration, as 90m or 2w, in one of the units; return None for any other form."""
+    match = _DURATION.fullmatch(text)
+    if match is None or match[2] not in units:
+        return None
+    return timedelta(**{_UNITS[match[2]]: int(match[1])})
 
 
 def value_at(document: Json | Missing, path: Sequence[str | int]) -> Json | Missing:

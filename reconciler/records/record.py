@@ -21,7 +21,7 @@ from pydantic import (
 from pydantic.alias_generators import to_camel
 
 from reconciler.api.replies import check_whole
-from reconciler.document import ABSENT, Json, Missing, value_at
+from reconciler.document import ABSENT, Json, Missing, duration_of, value_at
 from reconciler.errors import CutListing, UnreadableReply
 from reconciler.model.assumptions import Assumptions
 
@@ -102,10 +102,23 @@ def moment(text: str) -> datetime | None:
     try:
         if text.isascii() and text.replace(".", "", 1).isdigit():
             return datetime.fromtimestamp(float(text), UTC)
-        found = datetime.fromisoformat(text)
-        return found.replace(tzinfo=found.tzinfo or UTC).astimezone(UTC)
+        return _in_utc(text)
     except (ValueError, OverflowError, OSError):
         return None
+
+
+def read_moment(text: str, units: str, now: datetime) -> datetime:
+    """Return the time of a duration before now, as 24h, or of an ISO 8601 text, by default in UTC.
+
+    Raises ValueError or OverflowError for any other text.
+    """
+    ago = duration_of(text, units)
+    return now - ago if ago is not None else _in_utc(text)
+
+
+def _in_utc(text: str) -> datetime:
+    found = datetime.fromisoformat(text)
+    return found.replace(tzinfo=found.tzinfo or UTC).astimezone(UTC)
 
 
 def stamp(at: datetime) -> str:

@@ -18,6 +18,7 @@ from typing import Annotated, ClassVar, Final, Literal
 from pydantic import AfterValidator, BaseModel, Field, field_validator
 from pydantic_core import PydanticCustomError
 
+from reconciler.document import duration_of
 from reconciler.model.model_config import STRICT
 from reconciler.syntax.suggestions import nearest
 
@@ -135,8 +136,6 @@ LONGEST: Final = timedelta(days=366)
 _MOST_STEPS: Final = 5_000
 _PADDING: Final = timedelta(days=1)
 _LONGEST_TEXT: Final = 200
-_DURATION: Final = re.compile(r"([0-9]{1,6})([smhdw])")
-_UNITS: Final = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 _PREFIX: Final = "INCIDENT_SEVERITY_"
 SEVERITIES: Final = ("low", "info", "warning", "error", "critical")
 
@@ -146,9 +145,8 @@ def duration(text: str) -> timedelta:
 
     Raises ValueError for any other text, and for a length of zero.
     """
-    match = _DURATION.fullmatch(text.strip())
-    span = timedelta(**{_UNITS[match[2]]: int(match[1])}) if match is not None else timedelta()
-    if not timedelta() < span <= LONGEST:
+    span = duration_of(text.strip(), "smhdw")
+    if span is None or not timedelta() < span <= LONGEST:
         raise ValueError(text)
     return span
 

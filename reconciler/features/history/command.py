@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 
 import click
 
@@ -17,22 +16,16 @@ from reconciler.model import Ref
 from reconciler.operations.open_project import Options, made_now, now, open_project, today
 from reconciler.operations.open_session import read_workspace
 from reconciler.project import choose_environment
+from reconciler.records.record import read_moment
 from reconciler.report.safe import safe
 from reconciler.workspace.expression_scope import Scope
-
-_AGO = re.compile(r"([0-9]{1,5})([hdw])")
-_UNITS = {"h": "hours", "d": "days", "w": "weeks"}
 
 
 def _since(_: click.Context, __: click.Parameter, text: str | None) -> datetime | None:
     if text is None:
         return None
-    ago = _AGO.fullmatch(text.strip())
     try:
-        if ago is not None:
-            return now() - timedelta(**{_UNITS[ago[2]]: int(ago[1])})
-        found = datetime.fromisoformat(text.strip())
-        return found.replace(tzinfo=found.tzinfo or UTC).astimezone(UTC)
+        return read_moment(text.strip(), "hdw", now())
     except (ValueError, OverflowError):
         message = f"`{text}` is neither a duration, as 90d or 12w, nor an ISO 8601 date"
         raise click.BadParameter(message) from None

@@ -6,7 +6,6 @@ Only the journal is written, and only on request.
 from __future__ import annotations
 
 import asyncio
-import re
 import shlex
 import time
 from collections.abc import Iterator, Mapping
@@ -17,6 +16,7 @@ from typing import Final
 from uuid import uuid4
 
 from reconciler.cli.console import data, stdout_style, words
+from reconciler.document import duration_of
 from reconciler.errors import UsageError
 from reconciler.features.watch.alert_noise import NoiseWatch, alerts_of_run, watch
 from reconciler.features.watch.noise_formats import watched_markdown, watched_text, with_watch
@@ -37,15 +37,12 @@ from reconciler.report.safe import safe
 from reconciler.runtime.advice import from_journal
 from reconciler.runtime.progress import Passing
 
-_DURATION = re.compile(r"([0-9]{1,6})([smhd])")
-_UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
 _LONGEST = timedelta(days=7)
 
 
 def read_duration(text: str) -> timedelta | None:
     """Return the duration that a text such as 90m or 2h means, up to a week; else None."""
-    match = _DURATION.fullmatch(text.strip())
-    found = timedelta(**{_UNITS[match[2]]: int(match[1])}) if match is not None else None
+    found = duration_of(text.strip(), "smhd")
     return found if found is not None and found <= _LONGEST else None
 
 
