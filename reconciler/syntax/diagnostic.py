@@ -248,11 +248,10 @@ class Complaint:
 
 @dataclass(frozen=True, slots=True, order=True)
 class Suppressed:
-    """A complaint that is not reported, and why; `in_source` if a comment at the line says so."""
+    """A complaint that is not reported, and why."""
 
     complaint: Complaint
     reason: str
-    in_source: bool
 
 
 class Lines:

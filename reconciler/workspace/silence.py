@@ -88,9 +88,9 @@ class Silencing:
             exemption = exempt.get(complaint.ref, {}).get(complaint.code)
             if comment is not None:
                 used.add((complaint.file, comment.asked.line, comment.asked.column, complaint.code))
-                suppressed.append(Suppressed(complaint, comment.asked.reason, in_source=True))
+                suppressed.append(Suppressed(complaint, comment.asked.reason))
             elif exemption is not None:
-                suppressed.append(Suppressed(complaint, exemption.reason, in_source=False))
+                suppressed.append(Suppressed(complaint, exemption.reason))
             else:
                 reported.extend(self._levelled(complaint))
         return Silenced(tuple(reported), tuple(suppressed), tuple(self._idle(used, unjudged)))

@@ -250,7 +250,7 @@ class _Opening:
         for name in ("elsewhere", "unselected"):
             values[name] = tuple(Ref(*ref) for ref in held[name])
         values["suppressed"] = tuple(
-            Suppressed(_complained(complaint), *why) for complaint, *why in held["suppressed"]
+            Suppressed(_complained(complaint), why) for complaint, why in held["suppressed"]
         )
         values["side_files"] = {
             name: SIDE_FILES.load(name).unpacked(content)

@@ -60,7 +60,7 @@ def an_audit() -> Audit:
             Unjudged(("A101",), Rest.SPAN, "the oldest event is of 2026-02-02"),
             Unjudged(("A103",), Rest.INCIDENTS, "the key may not read them: 403 `|@team <b>"),
         ),
-        suppressed=(Suppressed(DAILY, "a robot reads it", in_source=True),),
+        suppressed=(Suppressed(DAILY, "a robot reads it"),),
     )
 
 

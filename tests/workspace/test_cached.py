@@ -319,7 +319,7 @@ WHOLE = Made(
     elsewhere=(Ref("SLO", "c"), Ref("SLO", "d")),
     files=3,
     read=(Path("a.yaml"),),
-    suppressed=(Suppressed(WARNED, "why", in_source=True),),
+    suppressed=(Suppressed(WARNED, "why"),),
     idle=(WARNED,),
     left_out=(replace(DECLARED, source=Source("b.yaml", 1)),),
     unheeded=2,

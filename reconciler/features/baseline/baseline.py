@@ -66,7 +66,7 @@ def without_accepted(project: Project, workspace: Workspace) -> Workspace:
             entry = entry_of(complaint)
             if left[entry] > 0 and can_be_accepted(complaint, project.settings.checks):
                 left[entry] -= 1
-                hidden.append(Suppressed(complaint, reason, in_source=False))
+                hidden.append(Suppressed(complaint, reason))
             else:
                 yield complaint
 

@@ -72,7 +72,7 @@ def updated(checked: Checked, options: Options, _: object) -> Checked:
     options.reporter.say(
         f"{safe(name)}: {plural(len(found), 'complaint')} accepted, before {sum(before.values()):,}"
     )
-    accepted = (Suppressed(complaint, reason, in_source=False) for complaint in found)
+    accepted = (Suppressed(complaint, reason) for complaint in found)
     others = (other for other in workspace.suppressed if other.reason != reason)
     return replace(
         checked,
