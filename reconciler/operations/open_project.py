@@ -175,6 +175,7 @@ def lead_here(options: Options, project: Project, name: str) -> None:
             to_journal=f"{to_journal}{shard}",
             to_manifests=to_manifests,
             to_project=to_project,
+            to_all=given if file is None else to_project,
             root=root,
             selection=selection,
         )
@@ -209,14 +210,30 @@ def manifest_paths(options: Options, project: Project) -> list[Path]:
     return [project.root / path for path in project.settings.manifests]
 
 
+def is_part(options: Options, project: Project) -> bool:
+    """Return whether the paths are a part of the manifests that a project file names."""
+    given, named = _real_paths(options, project)
+    return (
+        project.file is not None
+        and all(any(path.is_relative_to(around) for around in named) for path in given)
+        and not is_whole(options, project)
+    )
+
+
 def is_whole(options: Options, project: Project) -> bool:
     """Return whether the paths cover all manifests of the project."""
+    given, named = _real_paths(options, project)
+    return not given or all(any(path.is_relative_to(around) for around in given) for path in named)
+
+
+def _real_paths(options: Options, project: Project) -> tuple[list[Path], list[Path]]:
+    """Return the given paths, and those that the project file names, with all links followed."""
+    named = (project.root / path for path in project.settings.manifests)
     # resolve() raises where links form a loop.
-    given = [Path(os.path.realpath(path)) for path in options.paths]
-    wanted = [Path(os.path.realpath(project.root / path)) for path in project.settings.manifests]
-    return not given or all(
-        any(wanted_path.is_relative_to(path) for path in given) for wanted_path in wanted
+    given_real, named_real = (
+        [Path(os.path.realpath(path)) for path in paths] for paths in (options.paths, named)
     )
+    return given_real, named_real
 
 
 def warn_of_lost_end(journal: Journal, reporter: Reporter) -> None:

@@ -50,7 +50,8 @@ class Workspace:
     with the reason; `idle` are comments that ignore nothing here. `left_out` was not selected, and
     `unheeded` counts its errors. `side_files` is what files that are no manifests hold, by the
     setting that names them. `unselected` are the members of `elsewhere` that would not be selected
-    there either.
+    there either. `beside` are the manifests of files that the run is not about, None if these files
+    were not read.
     """
 
     manifests: tuple[Manifest, ...] = ()
@@ -64,6 +65,7 @@ class Workspace:
     unheeded: int = 0
     side_files: Mapping[str, Any] = field(default_factory=dict)
     unselected: tuple[Ref, ...] = ()
+    beside: tuple[Manifest, ...] | None = None
 
     @property
     def known(self) -> Iterator[Ref]:
@@ -191,19 +193,24 @@ def _load(
         return loader.taken.is_about(complaint, scope.selection)
 
     about = tuple(filter(is_about, outcome.complaints))
+    left = [manifest.manifest for manifest in declared if not manifest.selected]
+    is_ours = scope.selection.is_about
     return Workspace(
         manifests=tuple(manifest.manifest for manifest in declared if manifest.selected),
         complaints=about,
         elsewhere=tuple(loader.elsewhere),
-        files=len(found.files) - loader.side_files,
+        files=sum(is_ours(file.name) for file in found.files) - loader.side_files,
         read=tuple(sources.paths),
         suppressed=tuple(entry for entry in outcome.suppressed if is_about(entry.complaint)),
         idle=outcome.idle,
-        left_out=tuple(manifest.manifest for manifest in declared if not manifest.selected),
+        left_out=tuple(manifest for manifest in left if is_ours(manifest.source.file)),
         unheeded=sum(complaint.is_error for complaint in outcome.complaints)
         - sum(complaint.is_error for complaint in about),
         side_files=side_files,
         unselected=tuple(ref for ref in loader.elsewhere if str(ref) in loader.taken.left),
+        beside=None
+        if scope.selection.within is None
+        else tuple(manifest for manifest in left if not is_ours(manifest.source.file)),
     )
 
 
