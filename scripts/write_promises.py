@@ -102,6 +102,7 @@ PROMISES = {
     "S41": "What the manifests of a PATH refer to is read, and not planned",
     "S42": "`init` keeps the journal where the repository can keep it, and errors name both ways",
     "S44": "A refused apply makes no journal, and a missing one with known ids is a warning",
+    "S46": "The rows of `--timings` add up to the whole",
     "S47": "The demo is read in two minutes: at most 120 lines",
     "S48": "`--help` groups the commands",
     "S49": "The README says which installation is quick",

@@ -19,7 +19,7 @@ from reconciler.project import Project, Shard, check_filled, journal_place_at
 from reconciler.project.settings import InFile, InGit, InObjects, JournalPlace
 from reconciler.report.safe import safe
 from reconciler.runtime.advice import Here, bring_back, lead_to
-from reconciler.runtime.progress import Waits
+from reconciler.runtime.progress import Deed, Waits
 from reconciler.runtime.regular_files import NOT_REGULAR
 from reconciler.syntax.diagnostic import Complaint
 from reconciler.syntax.files import PROJECT_FILE, is_plan_file
@@ -121,10 +121,11 @@ def read_project(options: Options) -> tuple[Project | None, Sequence[Complaint]]
 
     Raises UsageError for a missing file.
     """
-    file = project_file(options)
-    if file is None:
-        return Project(_folder_of(options.paths[0] if options.paths else Path())), ()
-    return load_project(file)
+    with options.waits.step(Deed.OPENING):
+        file = project_file(options)
+        if file is None:
+            return Project(_folder_of(options.paths[0] if options.paths else Path())), ()
+        return load_project(file)
 
 
 def project_file(options: Options) -> Path | None:

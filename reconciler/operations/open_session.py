@@ -50,7 +50,7 @@ from reconciler.syntax.files import find_files, is_plan_file, read_file
 from reconciler.workspace.expression_scope import LOST_REFERENCE, Scope
 from reconciler.workspace.secret_scan import WITHHELD, withheld_from
 from reconciler.workspace.selection import EVERYTHING
-from reconciler.workspace.workspace import NOTHING, Workspace, load_workspace, load_workspaces
+from reconciler.workspace.workspace import NOTHING, Workspace, load_workspaces
 
 if TYPE_CHECKING:
     import httpx
@@ -412,7 +412,7 @@ def session_of(
     covers_all = is_whole(options, project)
     beside = workspace.beside
     if beside is None:
-        beside = () if covers_all else _not_examined(project, scope, workspace)
+        beside = () if covers_all else _not_examined(options, project, scope, workspace)
     root = os.path.realpath(project.root)
     relative = (os.path.relpath(os.path.realpath(path), root) for path in options.paths)
     return replace(
@@ -425,14 +425,17 @@ def session_of(
     )
 
 
-def _not_examined(project: Project, scope: Scope, examined: Workspace) -> tuple[Manifest, ...]:
+def _not_examined(
+    options: Options, project: Project, scope: Scope, examined: Workspace
+) -> tuple[Manifest, ...]:
     """Return the project's manifests outside the given paths; errors in them are not reported.
 
     Which manifest declares an object of the service can only be found in all manifests.
     """
     paths = [project.root / path for path in project.settings.manifests]
     unruled = replace(scope.without_secrets, selection=EVERYTHING, ruled=False)
-    every = load_workspace(paths, project.root, unruled, project.settings)
+    read = load_workspaces(paths, project.root, [unruled], project.settings, waits=options.waits)
+    every = read[scope.environment]
     refs = {manifest.ref for manifest in (*examined.manifests, *examined.left_out)}
     return tuple(manifest for manifest in every.manifests if manifest.ref not in refs)
 
