@@ -100,6 +100,7 @@ PROMISES = {
     "S31": "Nothing beyond a link on the way to the project file is read or quoted in CI",
     "S32": "A deleted folder, no temporary space and a pipe in place of a file are plain errors",
     "S38": "`policies test --file` takes a file of `policySamples`",
+    "S39": "Editors know every file of `manifests:`, and which extension reads it",
     "S40": "Ctrl-C while completing prints nothing, and ends with 130",
     "S41": "What the manifests of a PATH refer to is read, and not planned",
     "S42": "`init` keeps the journal where the repository can keep it, and errors name both ways",
