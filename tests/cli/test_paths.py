@@ -9,7 +9,12 @@ from typing import Any
 import pytest
 from harness.doors import Ran, typed
 from harness.golden import Golden
+from harness.repositories import begin
 from harness.workspaces import SLO, VIEW, Workspace, project_at
+
+from reconciler.project import Project
+from reconciler.workspace.expression_scope import Scope
+from reconciler.workspace.revision import branching_point, declared_at
 
 LINKED = VIEW.replace("errors", "linked").replace("name: Errors", "name: See ${ref:SLO/checkout}")
 BROKEN = VIEW.replace("seconds: 900", "secondz: 900")
@@ -90,6 +95,19 @@ def test_a_selection_in_a_path(made: Workspace) -> None:
         ran = run_on(made, "views", "plan", *arguments)
         assert ran.json["selection"]["leftOut"] == 1, ran.err
         assert [change["ref"] for change in ran.json["changes"]] == ["SavedView/linked"]
+
+
+@pytest.mark.promise("S41")
+def test_a_path_of_the_base(made: Workspace, tmp_path: Path) -> None:
+    """What a path of the base branch refers to makes the base no broken one."""
+    begin(made.root)
+    project, folder = Project(made.root), tmp_path / "base"
+    folder.mkdir()
+    paths = [made.root / "views"]
+    found = declared_at(branching_point(made.root, "HEAD"), folder, project, Scope("local"), paths)
+
+    assert found.wrong == ()
+    assert [str(manifest.ref) for manifest in found.workspace.manifests] == ["SavedView/linked"]
 
 
 @pytest.mark.promise("S41")
