@@ -16,11 +16,13 @@ GARBAGE_THRESHOLDS = (50_000, 20, 50)
 
 def main() -> None:
     """Run the command line and exit with its code."""
-    take_streams()
     if (request := os.environ.get("_RECONCILER_COMPLETE")) is not None:
+        _leave_silently()
+        take_streams()
         from reconciler.cli.complete import answer as complete  # noqa: PLC0415 - see below
 
         sys.exit(complete(request))
+    take_streams()
     try:
         code = answer(sys.argv[1:])
     except KeyboardInterrupt:
@@ -54,6 +56,16 @@ def answer(arguments: list[str]) -> int:
     from reconciler.cli.root import with_loss  # noqa: PLC0415 - only for an error
 
     return with_loss(0)
+
+
+def _leave_silently() -> None:
+    """End at once where a person interrupts: a traceback would appear inside the typed line."""
+    import signal  # noqa: PLC0415 - not for `--version`
+
+    from reconciler.errors import ExitCode  # noqa: PLC0415 - with it
+
+    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
+        signal.signal(signal.SIGINT, lambda *_: os._exit(ExitCode.INTERRUPTED))
 
 
 def _reported(code: int) -> int:

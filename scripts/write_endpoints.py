@@ -1,4 +1,4 @@
-"""Write docs/endpoints.md: where each of the 21 endpoints is, and what proves it.
+"""Write docs/endpoints.md: where each endpoint is, and what proves it.
 
 Method, path and what answers it come from the emulator; the rest stands in ROWS.
 tests/test_endpoints.py fails where the page is stale, a cell is empty, or a name leads nowhere.
@@ -22,13 +22,13 @@ RECORDS = "reconciler.records"
 HEAD = """\
 # Endpoints
 
-The 21 endpoints of the management API: the command that uses each, the function of the client
+The {count} endpoints of the management API: the command that uses each, the function of the client
 that asks, what answers in the emulator, and the tests of both sides. Paths are below
-`{base_url}/mgmt/openapi/latest`. Written by `scripts/write_endpoints.py`; a test fails when it is
+`{{base_url}}/mgmt/openapi/latest`. Written by `scripts/write_endpoints.py`; a test fails when it is
 stale or a cell is empty, and another that the commands reach all of them.
 
-**The API document**, as these pages and the code call it, is the published description of these 21
-endpoints: their requests, answers, fields and examples. It is no part of this project;
+**The API document**, as these pages and the code call it, is the published description of these
+{count} endpoints: their requests, answers, fields and examples. It is no part of this project;
 `schemas/management-api.openapi.json` says what was read in it. What it leaves open stands in
 [what is assumed](assumptions.md).
 
@@ -256,7 +256,7 @@ def _linked(name: str) -> str:
 def page() -> str:
     """Give the whole page."""
     lines = (f"| {' | '.join(cells(endpoint))} |\n" for endpoint in endpoints())
-    return HEAD + "".join(lines)
+    return HEAD.format(count=len(ROWS)) + "".join(lines)
 
 
 def main() -> None:

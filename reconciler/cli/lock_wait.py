@@ -136,7 +136,7 @@ def waiting(*, quiet: bool, timings: bool = False) -> Iterator[Waits]:
     finally:
         if timings:
             wall, spent = waits.clock() - begun, time.process_time()
-            words("\n".join(timing_lines(waits.spent, start, wall, spent)), laid_out=True)
+            words("\n".join(timing_lines(waits, start, wall, spent)), laid_out=True)
 
 
 @contextmanager

@@ -24,6 +24,7 @@ from reconciler.operations.plan_and_drift import (
 from reconciler.report.plan.document import plan_json
 from reconciler.report.safe import safe
 from reconciler.report.words import plural
+from reconciler.runtime.progress import Deed
 from reconciler.runtime.rows import Rows
 
 if TYPE_CHECKING:
@@ -133,7 +134,8 @@ def _plan(
     code = worst(failures_of(made))
     if not code and exit_code and (made.has_changes or made.is_noted):
         code = ExitCode.DIFFERENT
-    data(describe_plan(made, form, project, verbose=options.verbose), ending=code)
+    with options.waits.step(Deed.REPORTING):
+        data(describe_plan(made, form, project, verbose=options.verbose), ending=code)
     if made.unsettled and not options.quiet:
         words("nothing can be applied before the unsettled creates are settled")
     return code

@@ -39,6 +39,8 @@ from reconciler.report.table import Heading, csv_line, table
 from reconciler.workspace.read_rows import read_rows
 
 ROW_FIELDS = ("application", "subsystem", "severity")
+EXPECTED = "policy"
+NO_POLICY = "(none)"
 WIRE_FIELDS = ("applicationNameValues", "subsystemNameValues", "severityValues")
 
 
@@ -84,7 +86,7 @@ def list_all(*, enabled_only: bool, source: str, options: Options, form: str) ->
     "--file",
     metavar="FILE",
     type=click.Path(path_type=Path),
-    help="YAML or JSON: a list of {application, subsystem, severity}.",
+    help="YAML or JSON: a list of {application, subsystem, severity}, as `policySamples`.",
 )
 @options.connected
 @options.formats("text", "json", "jsonl", "csv")
@@ -103,7 +105,7 @@ def test(
     row: dict[str, Json] = dict(zip(ROW_FIELDS, (application, subsystem, severity), strict=True))
     if file is None and not any(row.values()):
         raise UsageError("give --application, --subsystem or --severity, or --file FILE")
-    rows = [row] if file is None else read_rows(file, ROW_FIELDS)
+    rows = [row] if file is None else read_rows(file, (*ROW_FIELDS, EXPECTED), EXPECTED)
     wire_rows = [_wire_row(row, "--severity")] if file is None else _wire_rows(rows, file)
     results = open_target(options).ask(lambda api: bulk_test(api, wire_rows))
     _print_results(rows, results, form, verbose=options.verbose)
@@ -138,12 +140,20 @@ def _print_results(
         for result in results:
             json_data(result, one_line=True)
     else:
-        headers = (*ROW_FIELDS, "policy", "priority")
+        headers = [*ROW_FIELDS, "policy", "priority"]
         lines = [_result_cells(*pair) for pair in zip(rows, results, strict=True)]
+        if any(EXPECTED in row for row in rows):
+            headers.append("expected")
+            lines = [[*line, _expected(row)] for row, line in zip(rows, lines, strict=True)]
         if form == "csv":
             data("".join(map(csv_line, (headers, *lines))))
         else:
             data(table([*map(Heading, headers)], lines, stdout_style(verbose=verbose)))
+
+
+def _expected(row: dict[str, Json]) -> str:
+    """Return the policy that a row expects, "" where it expects nothing."""
+    return (text_of(row, EXPECTED) or NO_POLICY) if EXPECTED in row else ""
 
 
 def _result_cells(row: dict[str, Json], result: dict[str, Json]) -> list[str]:
@@ -151,7 +161,7 @@ def _result_cells(row: dict[str, Json], result: dict[str, Json]) -> list[str]:
     met = result.get("matched") is True and isinstance(policy, dict)
     return [
         *(text_of(row, name) for name in ROW_FIELDS),
-        text_of(policy, "name") if met and isinstance(policy, dict) else "(none)",
+        text_of(policy, "name") if met and isinstance(policy, dict) else NO_POLICY,
         plain(PRIORITIES, text_of(policy, "priority")) if isinstance(policy, dict) else "",
     ]
 

@@ -18,6 +18,7 @@ from reconciler.report.complaints.text import complaints_text
 from reconciler.report.counts import describe_selection
 from reconciler.report.safe import safe
 from reconciler.report.unplanned import describe_unheeded
+from reconciler.runtime.progress import Deed
 from reconciler.syntax.diagnostic import Severity
 
 if TYPE_CHECKING:
@@ -59,7 +60,8 @@ def validate(
     if fix:
         return _fix(options, form, fail_on, diff=diff)
     checked = after_check(check(options, in_all=True), options, asked)
-    _tell(options, checked, form)
+    with options.waits.step(Deed.REPORTING):
+        _tell(options, checked, form)
     return _code(checked, fail_on)
 
 

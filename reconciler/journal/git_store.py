@@ -165,7 +165,13 @@ class GitRemote:
         self._name = self._chosen()
         self._url = self._there.text("remote", "get-url", "--push", "--", self._name)
         settings = self._settings()
-        own = Path(tempfile.mkdtemp(prefix="reconciler-git-"))
+        try:
+            own = Path(tempfile.mkdtemp(prefix="reconciler-git-"))
+        except OSError as error:
+            message = "make room there, or set TMPDIR to another folder that can be written"
+            raise GitFailed(
+                f"no temporary folder can be made: {error.strerror}; {message}"
+            ) from error
         weakref.finalize(self, shutil.rmtree, own, ignore_errors=True)
         environ = {
             name: value

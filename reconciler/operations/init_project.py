@@ -104,7 +104,7 @@ def start(options: Options, folder: Path, wanted: Start, schemas: Mapping[str, s
     is_new = not has_project(folder)
     texts = {
         name: text if name in schemas else _filled(text, wanted)
-        for name, text in _texts(is_new=is_new, schemas=schemas)
+        for name, text in _texts(folder, is_new=is_new, schemas=schemas)
     }
     alone = is_new and not _has_remote(folder)
     shared = _JOURNAL.search(texts[PROJECT_FILE]) if alone else None
@@ -146,14 +146,15 @@ def known_target(folder: Path) -> Start:
     return Start(name, url) if not wrong_name(name) and not wrong_base_url(url) else Start()
 
 
-def _texts(*, is_new: bool, schemas: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+def _texts(folder: Path, *, is_new: bool, schemas: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     """Yield names and texts, the project file last: after a crash, a new run starts over."""
     yield ".gitignore", _template("gitignore")
     yield HOOKS, _template("pre-commit-config.yaml")
     for name in ("plan", "apply", "drift"):
         yield f"{WORKFLOWS}/{name}.yml", _template(f"{name}.yml")
     yield from schemas.items()
-    yield ".vscode/settings.json", _editor_settings(schemas)
+    yield ".vscode/settings.json", _editor_settings(folder, schemas)
+    yield ".vscode/extensions.json", _as_json({"recommendations": ["redhat.vscode-yaml"]})
     if is_new:
         for kind in KINDS:
             yield f"{EXAMPLES}/{kind.name}.yaml", _led(f"{EXAMPLES}/{kind.name}.yaml")
@@ -188,14 +189,39 @@ def _has_remote(folder: Path) -> bool:
         return False
 
 
-def _editor_settings(schemas: Mapping[str, str]) -> str:
-    """Return settings that assign schemas to files, for editors with a YAML language server.
-
-    Not every editor supports excluding globs, so the folders of manifests are named.
-    """
+def _editor_settings(folder: Path, schemas: Mapping[str, str]) -> str:
+    """Return settings that assign schemas to files, for editors with a YAML language server."""
     project, manifest = schemas
-    globs = [f"{folder}/**/*.yaml" for folder in (EXAMPLES, *(kind.name for kind in KINDS))]
-    return json.dumps({"yaml.schemas": {project: PROJECT_FILE, manifest: globs}}, indent=2) + "\n"
+    globs = [*_globs_of_manifests(folder)]
+    return _as_json({"yaml.schemas": {project: PROJECT_FILE, manifest: globs}})
+
+
+def _globs_of_manifests(folder: Path) -> Iterator[str]:
+    """Yield globs for the files of `manifests:`, and for those that `init` and `import` write.
+
+    Not every editor supports excluding globs, and the project's folder has files of other tools. So
+    of that folder the files and folders of manifests are named.
+    """
+    opened = load_project(folder / PROJECT_FILE)[0] if has_project(folder) else None
+    project = opened or Project(folder.resolve())
+    settings, root = project.settings, project.root
+    places = [root / path for path in settings.manifests]
+    found = find_files(places, root, settings.exclude, settings.limits.files).files
+    own = (EXAMPLES, *(kind.name for kind in KINDS))
+    named = (os.path.normpath(path) for path in settings.manifests if (root / path).is_dir())
+    folders = dict.fromkeys(path for path in (*own, *named) if path != ".")
+    for file in found:
+        top, inside, _ = file.name.partition("/")
+        if not any(file.name.startswith(f"{path}/") for path in folders):
+            if inside and not file.named:
+                folders[top] = None
+            elif not file.is_json:
+                yield file.name
+    yield from (f"{path}/**/*{suffix}" for path in folders for suffix in (".yaml", ".yml"))
+
+
+def _as_json(document: Mapping[str, object]) -> str:
+    return json.dumps(document, indent=2) + "\n"
 
 
 def _check_places(root: Path, names: Iterable[str]) -> None:

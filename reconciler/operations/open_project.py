@@ -19,7 +19,7 @@ from reconciler.project import Project, Shard, check_filled, journal_place_at
 from reconciler.project.settings import InFile, InGit, InObjects, JournalPlace
 from reconciler.report.safe import safe
 from reconciler.runtime.advice import Here, bring_back, lead_to
-from reconciler.runtime.progress import Waits
+from reconciler.runtime.progress import Deed, Waits
 from reconciler.runtime.regular_files import NOT_REGULAR
 from reconciler.syntax.diagnostic import Complaint
 from reconciler.syntax.files import PROJECT_FILE, is_plan_file
@@ -121,10 +121,11 @@ def read_project(options: Options) -> tuple[Project | None, Sequence[Complaint]]
 
     Raises UsageError for a missing file.
     """
-    file = project_file(options)
-    if file is None:
-        return Project(_folder_of(options.paths[0] if options.paths else Path())), ()
-    return load_project(file)
+    with options.waits.step(Deed.OPENING):
+        file = project_file(options)
+        if file is None:
+            return Project(_folder_of(options.paths[0] if options.paths else Path())), ()
+        return load_project(file)
 
 
 def project_file(options: Options) -> Path | None:
@@ -175,6 +176,7 @@ def lead_here(options: Options, project: Project, name: str) -> None:
             to_journal=f"{to_journal}{shard}",
             to_manifests=to_manifests,
             to_project=to_project,
+            to_all=given if file is None else to_project,
             root=root,
             selection=selection,
         )
@@ -209,14 +211,30 @@ def manifest_paths(options: Options, project: Project) -> list[Path]:
     return [project.root / path for path in project.settings.manifests]
 
 
+def is_part(options: Options, project: Project) -> bool:
+    """Return whether the paths are a part of the manifests that a project file names."""
+    given, named = _real_paths(options, project)
+    return (
+        project.file is not None
+        and all(any(path.is_relative_to(around) for around in named) for path in given)
+        and not is_whole(options, project)
+    )
+
+
 def is_whole(options: Options, project: Project) -> bool:
     """Return whether the paths cover all manifests of the project."""
+    given, named = _real_paths(options, project)
+    return not given or all(any(path.is_relative_to(around) for around in given) for path in named)
+
+
+def _real_paths(options: Options, project: Project) -> tuple[list[Path], list[Path]]:
+    """Return the given paths, and those that the project file names, with all links followed."""
+    named = (project.root / path for path in project.settings.manifests)
     # resolve() raises where links form a loop.
-    given = [Path(os.path.realpath(path)) for path in options.paths]
-    wanted = [Path(os.path.realpath(project.root / path)) for path in project.settings.manifests]
-    return not given or all(
-        any(wanted_path.is_relative_to(path) for path in given) for wanted_path in wanted
+    given_real, named_real = (
+        [Path(os.path.realpath(path)) for path in paths] for paths in (options.paths, named)
     )
+    return given_real, named_real
 
 
 def warn_of_lost_end(journal: Journal, reporter: Reporter) -> None:

@@ -18,6 +18,7 @@ from reconciler.model import Manifest
 from reconciler.operations.open_project import (
     Options,
     Reporter,
+    is_part,
     is_whole,
     lead_here,
     manifest_paths,
@@ -46,10 +47,10 @@ from reconciler.runtime.progress import Waits
 from reconciler.runtime.rows import Rows
 from reconciler.syntax.expressions import ANY_PATTERN, OPEN_PATTERN
 from reconciler.syntax.files import find_files, is_plan_file, read_file
-from reconciler.workspace.expression_scope import Scope
+from reconciler.workspace.expression_scope import LOST_REFERENCE, Scope
 from reconciler.workspace.secret_scan import WITHHELD, withheld_from
 from reconciler.workspace.selection import EVERYTHING
-from reconciler.workspace.workspace import NOTHING, Workspace, load_workspace, load_workspaces
+from reconciler.workspace.workspace import NOTHING, Workspace, load_workspaces
 
 if TYPE_CHECKING:
     import httpx
@@ -130,15 +131,23 @@ def read_workspaces(
 
     `instead` has texts that replace the content of files.
     """
-    workspaces = load_workspaces(
-        manifest_paths(options, project),
-        project.root,
-        scopes,
-        project.settings,
+    read = partial(
+        load_workspaces,
+        root=project.root,
+        settings=project.settings,
         waits=options.waits,
         instead=instead,
         cache=cache_of(options, project),
     )
+    paths = manifest_paths(options, project)
+    workspaces = read(paths, scopes=scopes)
+    if is_part(options, project) and any(map(_lacks_a_target, workspaces.values())):
+        within = _files_of(paths, project)
+        about = [
+            replace(scope, selection=replace(scope.selection, within=within)) for scope in scopes
+        ]
+        rest = [project.root / path for path in project.settings.manifests]
+        workspaces = read([*paths, *rest], scopes=about)
     for scope in scopes:
         if any(
             complaint.code == WITHHELD for complaint in workspaces[scope.environment].complaints
@@ -151,6 +160,19 @@ def read_workspaces(
             accept = ACCEPTED.load(setting)
             workspaces = {name: accept(project, found) for name, found in workspaces.items()}
     return workspaces
+
+
+def _lacks_a_target(workspace: Workspace) -> bool:
+    return any(complaint.code == LOST_REFERENCE for complaint in workspace.complaints)
+
+
+def _files_of(paths: Sequence[Path], project: Project) -> frozenset[str]:
+    """Return the names of the files under paths, and of what cannot be read there."""
+    settings = project.settings
+    found = find_files(paths, project.root, settings.exclude, settings.limits.files)
+    return frozenset(place.name for place in found.files) | frozenset(
+        complaint.file for complaint in found.complaints
+    )
 
 
 Accept: TypeAlias = Callable[[Project, Workspace], Workspace]
@@ -388,7 +410,9 @@ def session_of(
     workspace = open_workspace(options, project, scope)
     options.reporter.hide(_redaction_of(workspace))
     covers_all = is_whole(options, project)
-    beside = () if covers_all else _not_examined(project, scope, workspace)
+    beside = workspace.beside
+    if beside is None:
+        beside = () if covers_all else _not_examined(options, project, scope, workspace)
     root = os.path.realpath(project.root)
     relative = (os.path.relpath(os.path.realpath(path), root) for path in options.paths)
     return replace(
@@ -401,14 +425,17 @@ def session_of(
     )
 
 
-def _not_examined(project: Project, scope: Scope, examined: Workspace) -> tuple[Manifest, ...]:
+def _not_examined(
+    options: Options, project: Project, scope: Scope, examined: Workspace
+) -> tuple[Manifest, ...]:
     """Return the project's manifests outside the given paths; errors in them are not reported.
 
     Which manifest declares an object of the service can only be found in all manifests.
     """
     paths = [project.root / path for path in project.settings.manifests]
     unruled = replace(scope.without_secrets, selection=EVERYTHING, ruled=False)
-    every = load_workspace(paths, project.root, unruled, project.settings)
+    read = load_workspaces(paths, project.root, [unruled], project.settings, waits=options.waits)
+    every = read[scope.environment]
     refs = {manifest.ref for manifest in (*examined.manifests, *examined.left_out)}
     return tuple(manifest for manifest in every.manifests if manifest.ref not in refs)
 

@@ -35,6 +35,7 @@ from reconciler.report.words import plural
 from reconciler.runtime import regular_files
 from reconciler.runtime.cache import NO_CACHE, Cache, program
 from reconciler.runtime.failpoints import Point, reached
+from reconciler.runtime.progress import Deed
 from reconciler.runtime.rows import Rows
 from reconciler.syntax.files import HEAD, begins_plan
 from reconciler.workspace.revision import Changed, branching_point, changed_since
@@ -275,17 +276,18 @@ async def plan_now(
         )
         if session.rework is not None:
             made = session.rework(made, place)
-        made = await with_sections(api, session, made, history, wanted)
-        asked = PlanUnderGuard(
-            api=api,
-            plan=await with_guards(api, made, session.environment.guards),
-            environment=session.environment,
-            settings=session.project.settings,
-            now=now(),
-            same_clock=isinstance(session.target, Embedded),
-            review=session.review or NO_REVIEW,
-        )
-        guarded = await with_feature_guards(asked)
+        with api.waits.step(Deed.JUDGING):
+            made = await with_sections(api, session, made, history, wanted)
+            asked = PlanUnderGuard(
+                api=api,
+                plan=await with_guards(api, made, session.environment.guards),
+                environment=session.environment,
+                settings=session.project.settings,
+                now=now(),
+                same_clock=isinstance(session.target, Embedded),
+                review=session.review or NO_REVIEW,
+            )
+            guarded = await with_feature_guards(asked)
     if decided is not None and (news := decided.text(whole=session.whole)) is not None:
         cache.put(key, news)
     return with_levels(replace(guarded, paths=session.paths), session.environment.guards)

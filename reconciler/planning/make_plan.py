@@ -101,7 +101,7 @@ async def make_plan(  # noqa: PLR0913 - each is an input of a plan
     manifests = sorted(
         manifests, key=lambda manifest: (order[manifest.ref.kind], manifest.ref.name)
     )
-    targets = _referred_to(manifests, others) if selected is not None else ()
+    targets = _referred_to(manifests, others)
     scope = (*manifests, *targets)
     declared = (*manifests, *others)
     before = identify(declared, history).history

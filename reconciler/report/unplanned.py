@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from reconciler.report.safe import safe
 from reconciler.report.words import plural
-from reconciler.runtime.advice import on_manifests
+from reconciler.runtime.advice import on_all_manifests, on_manifests
 
 FIRST_MANIFEST = """\
 apiVersion: reconciler/v1
@@ -68,7 +68,7 @@ def describe_unheeded(count: int) -> str:
     if not count:
         return ""
     what = plural(count, "error")
-    return f"{what} in what is not selected: `{on_manifests('validate', whole=True)}` shows more"
+    return f"{what} in what is not selected: `{on_all_manifests('validate')}` shows more"
 
 
 def not_applied(digest: str, command: str = "") -> str:

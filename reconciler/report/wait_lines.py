@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import assert_never
@@ -16,14 +17,18 @@ NAMED_AFTER = 1.0
 LONGEST_WHY = 60
 _SHORTEST_NAME = 16
 _DEEDS = {
+    progress.Deed.OPENING: "reading the project",
     progress.Deed.LOADING: "reading manifests",
+    progress.Deed.CHECKING: "checking manifests",
     progress.Deed.READING: "reading",
     progress.Deed.COMPARING: "comparing with live",
     progress.Deed.JUDGING: "judging what will be written",
     progress.Deed.ASKING: "asking whether it may be written",
     progress.Deed.WRITING: "writing",
     progress.Deed.LISTING: "listing",
+    progress.Deed.REPORTING: "writing the report",
 }
+_LIVE = {progress.Deed.READING: "reading live"}
 _WAITED: Mapping[progress.WaitKind, str] = {
     progress.Answering: "waiting for answers, side by side",
     progress.AskedAgain: "waiting to ask again",
@@ -75,28 +80,54 @@ def waiting_line(now: progress.Now, hide: Hide, width: int | None = None) -> str
 
 
 def timing_lines(
-    spent: Mapping[progress.WaitKind, progress.Spent], start: float, wall: float, processor: float
+    waits: progress.Waits, start: float, wall: float, processor: float
 ) -> Iterator[str]:
-    """Yield where the time of a run went, in seconds: the total, then by deed and by wait.
+    """Yield where the time of a run went, in seconds: rows that add up to the whole, as printed.
 
-    `start` is the processor time of starting, and `processor` the processor time of all. Reads run
-    in parallel, so their sum may exceed the total.
+    `start` is the processor time of starting, and `processor` the processor time of all. What ran
+    side by side, or inside a row, follows apart.
     """
-    yield f"took {wall:,.2f} s after {start:,.2f} s to start; {processor:,.2f} s of the processor"
-    for sort, time in spent.items():
-        if isinstance(sort, tuple):
-            deed, things = sort
-            named = f" {_spoken(safe(things))}" if things else ""
-            yield f"  {time.seconds:8,.2f} s  {_DEEDS[deed]}{named}: {time.done:,}"
-    for sort, time in spent.items():
+    done = Counter[progress.Deed]()
+    apart: list[str] = []
+    for sort, time in waits.spent.items():
         if not isinstance(sort, tuple):
-            waited = (
-                f"waiting for {sort.what}"
-                if issubclass(sort, progress.NamedWait)
-                else _WAITED[sort]
-            )
             mean = f", {time.seconds / time.times * 1000:,.0f} ms each" if time.times > 1 else ""
-            yield f"  {time.seconds:8,.2f} s  {waited}: {time.times:,}{mean}"
+            apart.append(_row(time.seconds, f"{_waited(sort)}: {time.times:,}{mean}"))
+            continue
+        deed, things = sort
+        done[deed] += time.done
+        if things:
+            of_things = f"{_DEEDS[deed]} {_spoken(safe(things))}: {time.done:,}"
+            apart.append(_row(time.seconds, of_things))
+    # Cut to what is printed, so that the sum of the printed figures is the printed whole.
+    rows = {"starting": _printed(start)}
+    for share, seconds in waits.shares.items():
+        match share:
+            case progress.Deed():
+                words = f"{_LIVE.get(share, _DEEDS[share])}{_count(done[share])}"
+            case _:
+                words = _waited(share)
+        rows[words] = _printed(seconds)
+    whole = max(_printed(start + wall), sum(rows.values()))
+    yield f"took {whole / 100:,.2f} s; {processor:,.2f} s of the processor"
+    for words, hundredths in rows.items():
+        yield _row(hundredths / 100, words)
+    yield _row((whole - sum(rows.values())) / 100, "the rest")
+    if apart:
+        yield "of that, side by side or inside one another"
+        yield from apart
+
+
+def _printed(seconds: float) -> int:
+    return int(seconds * 100)
+
+
+def _row(seconds: float, words: str) -> str:
+    return f"  {seconds:8,.2f} s  {words}"
+
+
+def _waited(sort: type[progress.Wait]) -> str:
+    return f"waiting for {sort.what}" if issubclass(sort, progress.NamedWait) else _WAITED[sort]
 
 
 def _lasts(noted: progress.Noted, now: float) -> bool:
@@ -106,8 +137,12 @@ def _lasts(noted: progress.Noted, now: float) -> bool:
 
 def _step(step: progress.Progress, hide: Hide) -> str:
     things = f" {_spoken(safe(hide(step.things)))}" if step.things else ""
-    of = f" of {step.total:,}" if step.total is not None else ""
-    return f"{_DEEDS[step.deed]}{things}: {step.done:,}{of}"
+    count = f": {step.done:,} of {step.total:,}" if step.total is not None else _count(step.done)
+    return f"{_DEEDS[step.deed]}{things}{count}"
+
+
+def _count(done: int) -> str:
+    return f": {done:,}" if done else ""
 
 
 def _spoken(things: str) -> str:

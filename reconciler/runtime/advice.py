@@ -25,16 +25,17 @@ LOST_JOURNAL: Final = (
 class Here:
     """The options that lead a command to the environment of this run, each after a blank.
 
-    `to_journal` is for commands with `--path`, `to_manifests` for commands with paths, and
-    `to_project` for the others. `root` is the project's folder relative to the current one.
-    `selection` limits commands with paths to some manifests. `way_back` is text with the commands
-    that bring back what the journal lost, or "".
+    `to_journal` is for commands with `--path`, `to_manifests` for commands with paths, `to_all` for
+    those about all manifests, and `to_project` for the others. `root` is the project's folder
+    relative to the current one. `selection` limits commands with paths to some manifests.
+    `way_back` is text with the commands that bring back what the journal lost, or "".
     """
 
     environment: str = ""
     to_journal: str = ""
     to_manifests: str = ""
     to_project: str = ""
+    to_all: str = ""
     root: str = "."
     selection: str = ""
     way_back: str = ""
@@ -88,13 +89,15 @@ def from_journal(command: str, rest: str = "") -> str:
     return _line(command, _here.get().to_journal, rest)
 
 
-def on_manifests(command: str, rest: str = "", *, whole: bool = False) -> str:
-    """Return a command that reads manifests, with the paths and the selection of this run.
-
-    With `whole` it includes resources that are not selected.
-    """
+def on_manifests(command: str, rest: str = "") -> str:
+    """Return a command that reads manifests, with the paths and the selection of this run."""
     here = _here.get()
-    return _line(command, f"{here.to_manifests}{'' if whole else here.selection}", rest)
+    return _line(command, f"{here.to_manifests}{here.selection}", rest)
+
+
+def on_all_manifests(command: str) -> str:
+    """Return a command that reads all manifests, whatever this run was limited to."""
+    return _line(command, _here.get().to_all, "")
 
 
 def on_files(command: str, *files: str, rest: str = "") -> str:

@@ -19,13 +19,16 @@ Item = TypeVar("Item")
 class Deed(Enum):
     """Steps on many things, one after the other or in parallel."""
 
+    OPENING = auto()
     LOADING = auto()
+    CHECKING = auto()
     READING = auto()
     COMPARING = auto()
     JUDGING = auto()
     ASKING = auto()
     WRITING = auto()
     LISTING = auto()
+    REPORTING = auto()
 
 
 @dataclass(slots=True)
@@ -148,14 +151,17 @@ WaitKind: TypeAlias = tuple[Deed, str] | type[Wait]
 class Waits:
     """The notes of one run. `clock` never goes back.
 
-    `spent` are the totals of what has ended. Parallel steps and waits each count in full.
+    `spent` are the totals of what has ended. Parallel steps and waits each count in full, but
+    `shares` counts each moment once: for the newest step, or for the newest wait outside steps.
     """
 
     clock: Callable[[], float] = time.monotonic
     spent: dict[WaitKind, Spent] = field(default_factory=dict)
+    shares: dict[Deed | type[Wait], float] = field(default_factory=dict)
     _steps: dict[int, Progress] = field(default_factory=dict)
     _waits: dict[int, Noted] = field(default_factory=dict)
     _number: int = 0
+    _shared_to: float = 0.0
 
     def on(self, wait: Wait) -> AbstractContextManager[Noted]:
         """Note a wait until the end of the block."""
@@ -171,12 +177,26 @@ class Waits:
     @contextmanager
     def _noting(self, notes: dict[int, Note], note: Note, sort: WaitKind) -> Iterator[Note]:
         self._number = number = self._number + 1
+        self._share(note.since)
         notes[number] = note
         try:
             yield note
         finally:
+            ended = self.clock()
+            self._share(ended)
             del notes[number]
-            self.spent.setdefault(sort, Spent()).add(self.clock() - note.since, note.done)
+            self.spent.setdefault(sort, Spent()).add(ended - note.since, note.done)
+
+    def _share(self, until: float) -> None:
+        """Count the time since the last change for what is noted now."""
+        since, self._shared_to = self._shared_to, until
+        if self._steps:
+            newest: Deed | type[Wait] = self._steps[next(reversed(self._steps))].deed
+        elif self._waits:
+            newest = type(self._waits[next(reversed(self._waits))].wait)
+        else:
+            return
+        self.shares[newest] = self.shares.get(newest, 0.0) + until - since
 
     def each(self, deed: Deed, items: Sequence[Item]) -> Iterator[Item]:
         """Yield items, and count those that are done."""

@@ -153,7 +153,7 @@ class Loader(Complaining):
         if self.sources.aside is None:
             self.sources.aside = paths_of_side_files(self.root, self.environments)
         if self.sources.aside and file.path.resolve() in self.sources.aside:
-            self.side_files += 1
+            self.side_files += self.scope.selection.is_about(file.name)
             return
         reading = self.sources.read(file.path, file.name, is_json=file.is_json)
         if isinstance(reading, Complaint):

@@ -141,10 +141,8 @@ def value_of_secret(name: str, scope: Scope) -> SecretHole:
     return SecretHole(name, value, seal(value, name, scope.salt()) if value else UNSET)
 
 
-NOT_DECLARED = Advice(
-    "declare it, or write the id of the one that the service has. Where a PATH was given only that "
-    "was read: `--select file=PATH` in its place knows the rest too"
-)
+NOT_DECLARED = Advice("declare it, or write the id of the one that the service has")
+LOST_REFERENCE: Final = "M503"
 
 
 def reference_findings(
@@ -160,9 +158,9 @@ def reference_findings(
                 f"`{ref}` is limited to other environments than `{environment}` "
                 "by its metadata.environments"
             )
-            yield Finding("M503", path, message, spot=spot)
+            yield Finding(LOST_REFERENCE, path, message, spot=spot)
             continue
         near = nearest(str(ref), map(str, known))
         message = f"there is no `{ref}` in the manifests that were read"
         meant = expression(ExpressionKind.REFERENCE, near) if near else NOT_DECLARED
-        yield Finding("M503", path, message, suggestion=meant, spot=spot)
+        yield Finding(LOST_REFERENCE, path, message, suggestion=meant, spot=spot)

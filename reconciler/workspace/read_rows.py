@@ -12,9 +12,10 @@ from reconciler.syntax.files import read_file
 from reconciler.syntax.read_text import read_text
 
 
-def read_rows(file: Path, fields: Sequence[str] | None) -> list[dict[str, Json]]:
+def read_rows(file: Path, fields: Sequence[str] | None, or_null: str = "") -> list[dict[str, Json]]:
     """Read a list of objects. With `fields`, only these fields are allowed, and each is a text.
 
+    The field `or_null` may also be null.
     Raises InvalidInput with the file, line and column.
     """
     text = read_file(file, str(file), [file.resolve().parent])
@@ -29,12 +30,12 @@ def read_rows(file: Path, fields: Sequence[str] | None) -> list[dict[str, Json]]
         raise InvalidInput(f"{file} must hold one list that is not empty")
     places = (document.locate((index,)) for index in range(len(document.value)))
     return [
-        _row(row, fields, f"{file}:{line}:{column}")
+        _row(row, fields, or_null, f"{file}:{line}:{column}")
         for row, (line, column) in zip(document.value, places, strict=True)
     ]
 
 
-def _row(row: Json, fields: Sequence[str] | None, where: str) -> dict[str, Json]:
+def _row(row: Json, fields: Sequence[str] | None, or_null: str, where: str) -> dict[str, Json]:
     if not isinstance(row, dict):
         raise InvalidInput(f"{where}: an item must be a mapping")
     for name, value in row.items() if fields is not None else ():
@@ -42,6 +43,6 @@ def _row(row: Json, fields: Sequence[str] | None, where: str) -> dict[str, Json]
             raise InvalidInput(
                 f"{where}: unknown field `{name}` (known: {', '.join(fields or ())})"
             )
-        if not isinstance(value, str):
+        if not isinstance(value, str) and not (value is None and name == or_null):
             raise InvalidInput(f"{where}: `{name}` must be text")
     return row

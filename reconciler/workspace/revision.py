@@ -23,7 +23,7 @@ from reconciler.syntax.files import (
     PROJECT_FILE,
     SUFFIXES,
 )
-from reconciler.workspace.expression_scope import Scope
+from reconciler.workspace.expression_scope import LOST_REFERENCE, Scope
 from reconciler.workspace.project_file import load_project
 from reconciler.workspace.workspace import Workspace, load_workspace
 
@@ -235,7 +235,9 @@ def declared_at(
     wrong += [
         f"{submodule} is a submodule: git has its files elsewhere" for submodule in sorted(hidden)
     ]
-    wrong += map(_line_of, workspace.errors)
+    # Of some paths only these are read, so that a reference may have its target elsewhere.
+    may_lack = LOST_REFERENCE if paths else ""
+    wrong += [_line_of(error) for error in workspace.errors if error.code != may_lack]
     return DeclaredRevision(
         workspace=workspace,
         wrong=tuple(wrong),

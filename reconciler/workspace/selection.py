@@ -105,14 +105,18 @@ class Alternative:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """A selection: matches of any `select`, or all without any, except matches of `exclude`."""
+    """A selection: matches of any `select`, or all without any, except matches of `exclude`.
+
+    `within` has the names of the files that the run is about, None if it is about all.
+    """
 
     select: tuple[Alternative, ...] = ()
     exclude: tuple[Alternative, ...] = ()
+    within: frozenset[str] | None = None
 
     def __bool__(self) -> bool:
         """Return whether this is less than the whole workspace."""
-        return bool(self.select or self.exclude)
+        return bool(self.select or self.exclude or self.within is not None)
 
     @property
     def shard(self) -> Shard | None:
@@ -144,11 +148,15 @@ class Selection:
         def holds(alternative: Alternative) -> bool:
             return alternative.holds(ref, file, labels)
 
-        return self._decides(holds, holds)
+        return self.is_about(file) and self._decides(holds, holds)
+
+    def is_about(self, file: str) -> bool:
+        """Return whether a file is one of those that the run is about."""
+        return self.within is None or file in self.within
 
     def may_take_from(self, file: str) -> bool:
         """Return whether a file that cannot be read may have selected resources."""
-        return self._decides(
+        return self.is_about(file) and self._decides(
             lambda alternative: alternative.may_hold_in(file),
             lambda alternative: alternative.holds_in_all_of(file),
         )
@@ -218,7 +226,8 @@ class SelectedNames:
 
     def is_about(self, complaint: Complaint, selection: Selection) -> bool:
         """Return whether a complaint is, or may be, about the selection."""
-        if complaint.code in BETWEEN or complaint.ref in self.refs:
+        is_between = complaint.code in BETWEEN and selection.within is None
+        if is_between or complaint.ref in self.refs:
             return True
         if complaint.is_error and selection.shard is not None:
             # A broken manifest may refer to anything, so its group is not known.
@@ -247,7 +256,8 @@ def read_selection(
     """
     given = (("--select", select), ("--exclude", exclude))
     read = (tuple(_alternative(flag, text, kinds) for text in texts) for flag, texts in given)
-    selection = Selection(*read)
+    chosen, left = read
+    selection = Selection(chosen, left)
     _check_shards(selection)
     return selection
 

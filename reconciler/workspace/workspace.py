@@ -56,7 +56,8 @@ class Workspace:
     with the reason; `idle` are comments that ignore nothing here. `left_out` was not selected, and
     `unheeded` counts its errors. `side_files` is what files that are no manifests hold, by the
     setting that names them. `unselected` are the members of `elsewhere` that would not be selected
-    there either.
+    there either. `beside` are the manifests of files that the run is not about, None if these files
+    were not read.
     """
 
     manifests: tuple[Manifest, ...] = ()
@@ -70,6 +71,7 @@ class Workspace:
     unheeded: int = 0
     side_files: Mapping[str, Any] = field(default_factory=dict)
     unselected: tuple[Ref, ...] = ()
+    beside: tuple[Manifest, ...] | None = None
 
     @property
     def known(self) -> Iterator[Ref]:
@@ -94,7 +96,7 @@ def load_workspace(
     No content of a file raises an error: all errors are complaints, sorted by file and line.
     """
     found = find_files(paths, root, settings.exclude, settings.limits.files)
-    return _load(found, sources_of(paths, root, settings.limits.size), scope, settings, None)
+    return _load(found, sources_of(paths, root, settings.limits.size), scope, settings, Waits())
 
 
 def load_workspaces(
@@ -112,7 +114,9 @@ def load_workspaces(
     `instead` has texts that replace files. Unchanged files are taken from `cache`, with the same
     result.
     """
-    found = find_files(paths, root, settings.exclude, settings.limits.files)
+    waits = waits or Waits()
+    with waits.step(Deed.LOADING):
+        found = find_files(paths, root, settings.exclude, settings.limits.files)
     sources = sources_of(paths, root, settings.limits.size, kept=len(scopes) > 1)
     sources.instead = instead
     scopes = with_homes(
@@ -124,12 +128,15 @@ def load_workspaces(
     if instead or found.complaints or not cache.is_on:
         return _load_all(found, sources, scopes, settings, waits)
     lookup = Lookup(cache=cache, found=found, roots=sources.roots, settings=settings, scopes=scopes)
-    known = lookup.get()
+    with waits.step(Deed.LOADING, total=len(found.files)) as step:
+        known = lookup.get()
+        step.done = 0 if known is None else len(found.files)
     if known is not None:
         return {name: Workspace(**values) for name, values in known.items()}
     sources.digests = {}
     made = _load_all(found, sources, scopes, settings, waits)
-    packed = lookup.put([*map(_fields_of, made.values())], sources.digests)
+    with waits.step(Deed.LOADING):
+        packed = lookup.put([*map(_fields_of, made.values())], sources.digests)
     return {name: replace(workspace, **packed.get(name, {})) for name, workspace in made.items()}
 
 
@@ -150,7 +157,7 @@ def _load_all(
     sources: Sources[SpecReport],
     scopes: Sequence[Scope],
     settings: ProjectFile,
-    waits: Waits | None,
+    waits: Waits,
 ) -> dict[str, Workspace]:
     """Read the manifests in each environment, until there are too many complaints in all."""
     made: dict[str, Workspace] = {}
@@ -171,7 +178,7 @@ def _load(
     sources: Sources[SpecReport],
     scope: Scope,
     settings: ProjectFile,
-    waits: Waits | None,
+    waits: Waits,
 ) -> Workspace:
     sources.begin()
     silencing = Silencing(settings.checks, [rule.name for rule in settings.own_rules])
@@ -179,11 +186,19 @@ def _load(
     loader.complaints.extend(found.complaints)
     unread = [] if sources.readings or sources.instead else found.files
     with reading_ahead(unread, sources.roots) as ahead:
-        for file in (waits or Waits()).each(Deed.LOADING, found.files):
+        for file in waits.each(Deed.LOADING, found.files):
             sources.arrived = file, ahead.take(file)
             loader.load(file)
+    with waits.step(Deed.CHECKING, total=len(found.files)) as step:
+        workspace = _checked(loader, found, settings)
+        step.done = len(found.files)
+    return replace(workspace, read=tuple(sources.paths))
+
+
+def _checked(loader: Loader, found: Files, settings: ProjectFile) -> Workspace:
+    """Check what was read, and return the workspace."""
     loader.complain_of_strays()
-    declared = loader.declared
+    scope, declared = loader.scope, loader.declared
     loader.complaints.extend(workspace_complaints(loader))
     complain_of_lost_references(loader)
     loader.complain_of_unused()
@@ -191,25 +206,29 @@ def _load(
     complain_by_features(loader, settings)
     side_files = read_side_files(loader, settings)
     manifests = tuple(manifest.manifest for manifest in declared)
-    outcome = silencing.told(sorted(set(reported_once(loader.complaints))), manifests)
+    outcome = loader.silencing.told(sorted(set(reported_once(loader.complaints))), manifests)
 
     def is_about(complaint: Complaint) -> bool:
         return loader.taken.is_about(complaint, scope.selection)
 
     about = tuple(filter(is_about, outcome.complaints))
+    left = [manifest.manifest for manifest in declared if not manifest.selected]
+    is_ours = scope.selection.is_about
     return Workspace(
         manifests=tuple(manifest.manifest for manifest in declared if manifest.selected),
         complaints=about,
         elsewhere=tuple(loader.elsewhere),
-        files=len(found.files) - loader.side_files,
-        read=tuple(sources.paths),
+        files=sum(is_ours(file.name) for file in found.files) - loader.side_files,
         suppressed=tuple(entry for entry in outcome.suppressed if is_about(entry.complaint)),
         idle=outcome.idle,
-        left_out=tuple(manifest.manifest for manifest in declared if not manifest.selected),
+        left_out=tuple(manifest for manifest in left if is_ours(manifest.source.file)),
         unheeded=sum(complaint.is_error for complaint in outcome.complaints)
         - sum(complaint.is_error for complaint in about),
         side_files=side_files,
         unselected=tuple(ref for ref in loader.elsewhere if str(ref) in loader.taken.left),
+        beside=None
+        if scope.selection.within is None
+        else tuple(manifest for manifest in left if not is_ours(manifest.source.file)),
     )
 
 

@@ -26,7 +26,7 @@ from reconciler.workspace.build import SIDE_FILES
 from reconciler.workspace.expression_scope import Scope, value_of_secret
 from reconciler.workspace.workspace_checks import ALWAYS, wanted_checks
 
-FORMAT = 5
+FORMAT = 6
 
 FAST: Final = 1
 """The level of compression: level 2 takes twice as long and saves a tenth."""
@@ -36,6 +36,10 @@ CachedJson: TypeAlias = Any
 
 CachedFields: TypeAlias = dict[str, Any]
 """The fields of a workspace by their names."""
+
+
+_OF_MANIFESTS: Final = ("manifests", "left_out", "beside")
+"""Fields of a workspace that hold manifests."""
 
 
 class _Missed(Exception):
@@ -62,7 +66,10 @@ def about_scope(scope: Scope, cache: Cache) -> dict[str, Json]:
         "variables": dict(scope.variables),
         "secrets": scope.secrets is not None,
         "withheld": [list[Json](withheld.prefixes), values],
-        "selection": list[Json](scope.selection.flags()),
+        "selection": [
+            list[Json](scope.selection.flags()),
+            list[Json](sorted(scope.selection.within or ())),
+        ],
         "unread": list[Json](sorted(scope.unread)),
     }
 
@@ -132,7 +139,7 @@ class Lookup:
         closing = _Closing(self.cache)
         # Only exemptions, and checks that a setting asks for, end on a day.
         manifests = [
-            manifest for kept in made for manifest in (*kept["manifests"], *kept["left_out"])
+            manifest for kept in made for name in _OF_MANIFESTS for manifest in kept[name] or ()
         ]
         ends = any(key != ALWAYS for key in wanted_checks(self.settings)) or any(
             manifest.exempt for manifest in manifests
@@ -175,8 +182,9 @@ class _Closing:
     def kept(self, workspace: CachedFields) -> CachedFields:
         """Return the fields of a workspace for `json.dumps`."""
         values = dict(workspace)
-        for name in ("manifests", "left_out"):
-            values[name] = [*map(self._manifest, values[name])]
+        for name in _OF_MANIFESTS:
+            if values[name] is not None:
+                values[name] = [*map(self._manifest, values[name])]
         values["side_files"] = {
             name: SIDE_FILES.load(name).packed(content)
             for name, content in workspace["side_files"].items()
@@ -243,8 +251,9 @@ class _Opening:
 
     def kept(self, held: CachedFields) -> CachedFields:
         values = dict(held)
-        for name in ("manifests", "left_out"):
-            values[name] = tuple(map(self._manifest, held[name]))
+        for name in _OF_MANIFESTS:
+            if held[name] is not None:
+                values[name] = tuple(map(self._manifest, held[name]))
         for name in ("complaints", "idle"):
             values[name] = tuple(map(_complained, held[name]))
         for name in ("elsewhere", "unselected"):

@@ -239,3 +239,30 @@ def test_a_command_that_is_gone_is_not_completed() -> None:
         del COMMANDS["audit"]
 
         assert "audit" not in read_tree()["commands"]
+
+
+INTERRUPTED = """\
+import os, signal, sys, time
+from reconciler.cli import complete
+
+def stall():
+    sys.stdout.write("half")
+    os.kill(os.getpid(), signal.SIGINT)
+    time.sleep(60)
+
+complete.read_tree = stall
+from reconciler.__main__ import main
+main()
+"""
+
+
+@pytest.mark.promise("S40")
+@pytest.mark.parametrize("shell", SHELLS)
+def test_an_interrupted_answer(shell: str) -> None:
+    """Ctrl-C while an answer is made prints nothing over the typed line, and ends with 130."""
+    environ = {**os.environ, VARIABLE: f"{shell}_complete"}
+    ran = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED], env=environ, capture_output=True, check=False
+    )
+
+    assert (ran.returncode, ran.stdout, ran.stderr) == (130, b"", b"")

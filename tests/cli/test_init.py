@@ -13,8 +13,10 @@ from typing import Any
 import pytest
 from harness.doors import on_terminal, typed
 from harness.golden import Golden
+from harness.workspaces import VIEW
 
 from reconciler.kinds import KINDS
+from reconciler.syntax.files import find_files
 from reconciler.syntax.read_text import read_text
 
 ROOT = Path(__file__).parent.parent.parent
@@ -196,6 +198,38 @@ def test_the_settings_of_editors(home: Path) -> None:
     assert "examples/**/*.yaml" in settings[".vscode/reconciler-manifest.schema.json"]
 
 
+@pytest.mark.promise("S39")
+@pytest.mark.parametrize(
+    "listed", ["", "manifests: [., ops/more]", "manifests: [team/a/two.yaml, ops/, one.yml]"]
+)
+def test_editors_know_all_manifests(home: Path, listed: str) -> None:
+    """Editors read every YAML file of `manifests:` as a manifest, and no file of another tool."""
+    for name in ("one.yml", "team/a/two.yaml", "team/three.yml", "ops/more/four.yaml", "a/b.json"):
+        (home / name).parent.mkdir(parents=True, exist_ok=True)
+        (home / name).write_text("{}" if name.endswith("json") else VIEW)
+    if listed:
+        (home / "reconciler.yaml").write_text(f"{listed}\nenvironments: {{}}\n")
+
+    assert typed("init").code == 0
+    folder = home / ".vscode"
+    globs = json.loads((folder / "settings.json").read_text())["yaml.schemas"]
+    known = {
+        file.relative_to(home).as_posix()
+        for glob in globs[".vscode/reconciler-manifest.schema.json"]
+        for file in home.glob(glob)
+    }
+
+    places = ["team/a/two.yaml", "ops", "one.yml"] if "one" in listed else ["."]
+    read = find_files([home / place for place in places], home).files
+    meant = {file.name for file in read if not file.is_json}
+    assert known - {name for name in known if name.startswith("examples/")} == {
+        name for name in meant if not name.startswith("examples/")
+    }
+    assert json.loads((folder / "extensions.json").read_text()) == {
+        "recommendations": ["redhat.vscode-yaml"]
+    }
+
+
 def test_what_is_asked_for_on_a_terminal(tmp_path: Path) -> None:
     """A terminal is asked for address and name, again where an answer will not do."""
     shown = on_terminal(["init"], tmp_path, typed=f"ftp://x\n{ADDRESS}/\nlocal\nlive\n")
@@ -247,7 +281,7 @@ def test_every_template_is_used(home: Path) -> None:
         if path.is_file()
     ]
 
-    assert len(templates) == len([*(state(home))]) - 3
+    assert len(templates) == len([*(state(home))]) - 4
 
 
 @pytest.mark.parametrize("leads", ["out", "file"])

@@ -89,6 +89,34 @@ def test_file_of_logs(shop: Shop, name: str) -> None:
     assert shop.count("POST", f"{POLICIES}/bulkTestLog") == 1
 
 
+@pytest.mark.promise("S38")
+def test_file_of_samples(shop: Shop) -> None:
+    """A file of `policySamples` is one of logs; what a row expects is shown beside its policy."""
+    rows = [
+        {"application": "payments", "subsystem": "x", "severity": "info", "policy": "All else"},
+        {"application": "x", "subsystem": "x", "severity": "SEVERITY_DEBUG", "policy": None},
+        {"application": "x", "subsystem": "x", "severity": "error"},
+    ]
+    shop.write("logs.yaml", json.dumps(rows))
+    project = shop.root / "reconciler.yaml"
+    text = project.read_text("utf-8")
+    project.write_text(
+        text.replace("emulator:", "policySamples: logs.yaml\n    emulator:"), "utf-8"
+    )
+
+    ran = shop.run("policies", "test", "--file", "logs.yaml", "--format", "csv")
+
+    cells = [[row[3], row[5]] for row in csv.reader(StringIO(ran.out))]
+    assert cells == [
+        ["policy", "expected"],
+        ["Payments are kept", "All else"],
+        ["Debug is cheap", "(none)"],
+        ["Errors are watched", ""],
+    ]
+    validated = shop.run("validate", "--format", "json")
+    assert "logs.yaml" not in validated.out, validated.out
+
+
 def test_no_policy(shop: Shop) -> None:
     """A log that no policy takes is said to meet none."""
     (shop.root / "demo.db").unlink()

@@ -6,6 +6,7 @@ It is a file system in memory of one megabyte, so these tests need to mount one.
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import shutil
 import sqlite3
@@ -17,7 +18,8 @@ from unittest import mock
 
 import pytest
 from harness.doors import Ran, typed
-from harness.workspaces import Workspace
+from harness.repositories import repository
+from harness.workspaces import VIEW, Workspace
 
 from reconciler.runtime import failpoints
 from reconciler.runtime.failpoints import Point
@@ -219,3 +221,46 @@ def test_read_only(workspace: Workspace, disk: Path) -> None:
     assert {change["action"] for change in workspace.plan()["changes"]} == {"update"}
     assert workspace.apply().code == 0
     assert views(workspace) == [made]
+
+
+@pytest.fixture
+def in_git(tmp_path: Path) -> Workspace:
+    """Give a project whose journal is a ref of its repository's remote."""
+    made = Workspace(repository(tmp_path / "shared"))
+    made.settle(PROJECT.replace("disk/journal.jsonl", "git:refs/reconciler/local"))
+    made.write("view.yaml", VIEW)
+    return made
+
+
+@pytest.mark.promise("S50")
+@pytest.mark.parametrize(
+    "error",
+    [
+        OSError(errno.ENOSPC, "No space left on device"),
+        FileNotFoundError(errno.ENOENT, "No usable temporary directory found in ['/tmp']"),
+    ],
+)
+def test_no_room_beside_a_journal_in_git(
+    in_git: Workspace, monkeypatch: pytest.MonkeyPatch, error: OSError
+) -> None:
+    """Where git has no room to work, the journal cannot be read: exit 8, as under a file."""
+    monkeypatch.setattr(tempfile, "mkdtemp", mock.Mock(side_effect=error))
+
+    for command in ("plan", "journal verify"):
+        options = ["--path"] if command.startswith("journal") else []
+        ran = typed(*command.split(), *options, str(in_git.root))
+        assert (ran.code, str(error.strerror) in ran.err) == (8, True), (command, ran.err)
+    assert in_git.apply().code == 8
+
+
+@pytest.mark.promise("S50")
+def test_full_under_git(in_git: Workspace, disk: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A disk that is really full under the work of git ends a run with 8, before any request."""
+    monkeypatch.setattr(tempfile, "tempdir", str(disk))
+    fill(disk)
+    ran = in_git.apply()
+
+    assert ran.code == 8, ran.err
+    assert "No space left" in ran.err
+    make_room(disk)
+    assert in_git.apply().code == 0

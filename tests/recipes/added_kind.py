@@ -164,6 +164,7 @@ def _pages(bench: Workbench) -> None:
     )
     bench.after("docs/manifests.md", "| `SavedView` |", "| `Muting` | the muting | an integer |")
     bench.after("docs/limits.md", "| `SavedView` |", "| `Muting` | read one | As for alerts. |")
+    bench.replace("docs/network.md", "an SLO or a saved view.", "an SLO, a saved view or a muting.")
     rows = "".join(
         f"    {number}: Row(\n"
         '        ("apply",),\n'

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
+from itertools import takewhile
+
 import pytest
 from harness.golden import Golden
 from hypothesis import given
@@ -166,12 +169,11 @@ def test_where_the_time_went(noted: list[tuple[Wait | Progress, float]]) -> None
         with kept.step(one.deed, one.things) if isinstance(one, Progress) else kept.on(one):
             clock[0] += seconds
 
-    first, *lines = timing_lines(kept.spent, 0.5, clock[0], 1.5)
+    first, *lines = timing_lines(kept, 0.5, clock[0], 1.5)
 
     assert sum(spent.seconds for spent in kept.spent.values()) == pytest.approx(clock[0])
     assert sum(spent.times for spent in kept.spent.values()) == len(noted)
-    assert f"{clock[0]:,.2f} s" in first
-    assert len(lines) == len(kept.spent)
+    assert hundredths(first.split()[1]) == pytest.approx((0.5 + clock[0]) * 100, abs=1)
     assert all(line == safe(line) for line in lines)
 
 
@@ -184,7 +186,46 @@ def test_what_was_done_is_counted() -> None:
             step.done += 2
             clock[0] += seconds
 
-    assert [*timing_lines(kept.spent, 0.1, 4.0, 0.2)][1:] == [
-        "      4.00 s  reading dashboards: 4",
+    assert [*timing_lines(kept, 0.5, 4.25, 0.2)] == [
+        "took 4.75 s; 0.20 s of the processor",
+        "      0.50 s  starting",
+        "      4.00 s  reading live: 4",
+        "      0.25 s  the rest",
+        "of that, side by side or inside one another",
         "      4.00 s  waiting for answers, side by side: 2, 2,000 ms each",
+        "      4.00 s  reading dashboards: 4",
     ]
+
+
+Notes = list[tuple[Wait | Progress, float, bool]]
+
+
+@pytest.mark.promise("S46")
+@given(st.lists(st.tuples(waits | steps, st.floats(0, 9), st.booleans()), max_size=8))
+def test_rows_add_up_to_the_whole(noted: Notes) -> None:
+    """The printed rows add up to the whole, whatever runs side by side, and none is negative."""
+    clock = [5.0]
+    kept = Waits(clock=lambda: clock[0])
+    with ExitStack() as open_notes:
+        for one, seconds, ends in noted:
+            entered = kept.step(one.deed, one.things) if isinstance(one, Progress) else kept.on(one)
+            if ends:
+                with entered:
+                    clock[0] += seconds
+            else:
+                open_notes.enter_context(entered)
+            clock[0] += seconds / 3
+
+    first, *lines = timing_lines(kept, 0.5, clock[0] - 5.0, 1.5)
+
+    rows = [*takewhile(lambda line: not line.startswith("of that"), lines)]
+    figures = [hundredths(row.split()[0]) for row in rows]
+    assert sum(figures) == hundredths(first.split()[1])
+    assert min(figures) >= 0
+    assert len({row.split(" s ", 1)[1] for row in rows}) == len(rows)
+    assert rows[-1].endswith("the rest")
+
+
+def hundredths(figure: str) -> int:
+    """Return a printed number of seconds as a number of hundredths."""
+    return round(float(figure.replace(",", "")) * 100)

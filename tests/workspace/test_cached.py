@@ -325,6 +325,7 @@ WHOLE = Made(
     unheeded=2,
     side_files={"policySamples": SAMPLES},
     unselected=(Ref("SLO", "d"),),
+    beside=(replace(DECLARED, source=Source("c.yaml", 1)),),
 )
 
 
