@@ -69,7 +69,7 @@ def unquoted(text: str, offset: int, problem: str) -> Misplaced | None:
         return None
     first, value = there
     message = _why_quoted(problem, value[0], offset - first)
-    return Misplaced(first, message, quoted(value.strip(_CURLY))) if message else None
+    return Misplaced(first, message, quoted(value.strip(CURLY))) if message else None
 
 
 def _why_quoted(problem: str, begins: str, behind: int) -> str:
@@ -89,7 +89,7 @@ def _why_quoted(problem: str, begins: str, behind: int) -> str:
     return f"a text that begins with {name} must be quoted" if is_begun.get(problem) else ""
 
 
-_CURLY: Final = "\u201c\u201d\u201e\u2018\u2019"
+CURLY: Final = "\u201c\u201d\u201e\u2018\u2019"
 """Quotes of a word processor, which YAML reads as letters."""
 
 

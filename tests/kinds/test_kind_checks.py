@@ -11,7 +11,7 @@ def test_an_slo_measures_something() -> None:
     (finding,) = SLO.of(requestBasedMetricSli=None)
 
     assert finding.code == "M310"
-    assert finding.suggestion == "requestBasedMetricSli or windowBasedMetricSli"
+    assert finding.suggestion == "write requestBasedMetricSli or windowBasedMetricSli"
 
 
 @pytest.mark.parametrize(

@@ -122,7 +122,7 @@ def check(spec: dict[str, Json]) -> Iterator[Finding]:
         yield warning("M314", path, message, format((Decimal(str(target)) * 100).normalize(), "f"))
     if all(spec.get(sli) is None for sli in SLIS):
         message = "an SLO measures nothing without an indicator"
-        yield warning("M310", (), message, " or ".join(SLIS))
+        yield warning("M310", (), message, Advice(f"write {' or '.join(SLIS)}"))
 
 
 def queries(spec: dict[str, Json]) -> Iterator[Stated]:
