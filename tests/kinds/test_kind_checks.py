@@ -4,13 +4,15 @@ import pytest
 from spec_models import DASHBOARD, POLICIES, SLO, board, policy, widget_board
 
 from reconciler.document import Json
+from reconciler.syntax.diagnostic import Severity
 
 
+@pytest.mark.promise("S33")
 def test_an_slo_measures_something() -> None:
-    """An SLO without an indicator is a warning that names both."""
+    """An SLO without an indicator is an error that names both."""
     (finding,) = SLO.of(requestBasedMetricSli=None)
 
-    assert finding.code == "M310"
+    assert (finding.code, finding.severity) == ("M310", Severity.ERROR)
     assert finding.suggestion == "write requestBasedMetricSli or windowBasedMetricSli"
 
 
