@@ -293,6 +293,7 @@ class Loader(Complaining):
             reported = filled.unfilled | {finding.path for finding in filled.findings}
             around = [finding for finding in envelope.findings if finding.path not in reported]
             envelope = replace(envelope, findings=around)
+            made = replace(made, envelope=envelope)
         # A manifest without a usable name is validated all the same, but not declared.
         ref = Ref(kind.name, envelope.name) if kind is not None and envelope.name else None
         here = replace(here, ref="" if ref is None else str(ref))
