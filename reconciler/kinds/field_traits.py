@@ -164,7 +164,12 @@ class Observed:
 
 @dataclass(frozen=True, slots=True)
 class Needed:
-    """A field that services are known to require, though no document says so."""
+    """A field that services are known to require, though no document says so.
+
+    With `in_kind`, the check of the kind reports it, also where the part around it is missing.
+    """
+
+    in_kind: bool = False
 
 
 @dataclass(frozen=True, slots=True)
