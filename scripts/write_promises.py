@@ -102,6 +102,7 @@ PROMISES = {
     "S33": "What cannot work on any service is an error, and `init` makes broken queries errors",
     "S34": "What a complaint names as the only repair, `--fix` does; likely ones are counted",
     "S35": "A mistake of the text is told at its line in its own words, and an expression once",
+    "S37": "A code is explained without models, and a finding of a rule stands at its field",
     "S42": "`init` keeps the journal where the repository can keep it, and errors name both ways",
     "S44": "A refused apply makes no journal, and a missing one with known ids is a warning",
     "S47": "The demo is read in two minutes: at most 120 lines",
@@ -117,6 +118,7 @@ PROMISES = {
     "S59": "Real payloads import, apply and keep on the emulator",
     "S61": "A plan that differs from the reviewed one names every field that differs",
     "S63": "An empty file is named by an import",
+    "S64": "What `explain` says is needed of a log policy is what `validate` asks for",
 }
 
 OPEN: frozenset[str] = frozenset()

@@ -439,7 +439,7 @@ def _unknown_field(
         yield Finding("M303", path, f"unknown field `{key}`", suggestion=near, at_key=True)
     elif near or model.complete:
         message = f"`{key}` is not a field of the API document; it is sent as written"
-        yield warning("M304", path, message, near, at_key=True)
+        yield warning("M304", path, message, near or _begun(key, document, model), at_key=True)
 
 
 def _left_by(key: str, document: dict[str, Json], model: type[traits.Part]) -> str:
@@ -450,6 +450,16 @@ def _left_by(key: str, document: dict[str, Json], model: type[traits.Part]) -> s
     content = document[above[-1]] if above else None
     is_missing = content is None or (isinstance(content, dict) and key not in content)
     return above[-1] if part is not None and key in facts_of(part) and is_missing else ""
+
+
+SHORTEST_BEGUN: Final = 4
+
+
+def _begun(key: str, document: dict[str, Json], model: type[traits.Part]) -> str:
+    """Return the only field that is not there and begins with a key, as `targetThreshold…`."""
+    absent = (name for name in facts_of(model) if document.get(name) is None)
+    begun = [name for name in absent if name.startswith(key)]
+    return begun[0] if len(begun) == 1 and len(key) >= SHORTEST_BEGUN else ""
 
 
 @lru_cache(maxsize=4096)

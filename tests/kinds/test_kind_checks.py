@@ -16,6 +16,16 @@ def test_an_slo_measures_something() -> None:
     assert finding.suggestion == "write requestBasedMetricSli or windowBasedMetricSli"
 
 
+@pytest.mark.promise("S37")
+def test_the_beginning_of_a_field() -> None:
+    """An unknown field that begins only one known field gets a hint at it."""
+    found = SLO.of(targetThresholdPercentage=None, target=99.9)
+
+    assert ("M304", "targetThresholdPercentage") in {
+        (finding.code, finding.suggestion) for finding in found
+    }
+
+
 @pytest.mark.parametrize(
     ("low", "high", "codes"),
     [(0, 100, []), (5, 5, ["M310?"]), (10, 1.5, ["M310?"]), (None, 0, []), ("1", 0, [])],
