@@ -99,6 +99,10 @@ PROMISES = {
     "S30": "A command secret gets no search path that leads into an untrusted checkout",
     "S31": "Nothing beyond a link on the way to the project file is read or quoted in CI",
     "S32": "A deleted folder, no temporary space and a pipe in place of a file are plain errors",
+    "S33": "What cannot work on any service is an error, and `init` makes broken queries errors",
+    "S34": "What a complaint names as the only repair, `--fix` does; likely ones are counted",
+    "S35": "A mistake of the text is told at its line in its own words, and an expression once",
+    "S37": "A code is explained without models, and a finding of a rule stands at its field",
     "S38": "`policies test --file` takes a file of `policySamples`",
     "S39": "Editors know every file of `manifests:`, and which extension reads it",
     "S40": "Ctrl-C while completing prints nothing, and ends with 130",
@@ -120,6 +124,7 @@ PROMISES = {
     "S59": "Real payloads import, apply and keep on the emulator",
     "S61": "A plan that differs from the reviewed one names every field that differs",
     "S63": "An empty file is named by an import",
+    "S64": "What `explain` says is needed of a log policy is what `validate` asks for",
 }
 
 OPEN: frozenset[str] = frozenset()

@@ -290,3 +290,22 @@ def test_sample_as_it_is(sample: Path, workspace: Workspace) -> None:
     assert ran.code == 0
     actions = [change["action"] for change in workspace.plan()["changes"]]
     assert actions in (["create"], ["assert"], ["update"])
+
+
+@pytest.mark.promise("S33")
+def test_a_workspace_of_all_samples(tmp_path: Path) -> None:
+    """After `init` and an import of all samples, `validate` ends with 0."""
+    assert typed("init", str(tmp_path)).code == 0
+    project = ("--project", str(tmp_path / "reconciler.yaml"))
+    names = [
+        json.loads(file.read_text(encoding="utf-8"))["alertDefProperties"]["name"]
+        for file in FILES
+        if file.parent.name == "alerts"
+    ]
+    ids = [f"--id={name}={uuid5(NAMESPACE_URL, name)}" for name in names]
+    for folder in FOLDERS:
+        more = ids if folder == "alerts" else ()
+        ran = typed("import", "--from", str(SAMPLES / folder), *project, *more)
+        assert ran.code == 0, ran.err
+
+    assert typed("validate", *project).code == 0

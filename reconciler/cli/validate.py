@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import click
 
 from reconciler.cli import options
 from reconciler.cli.console import data, stderr_style, stdout_style, words
 from reconciler.errors import InvalidInput, UsageError
-from reconciler.operations.check_project import Checked, after_check, check, check_in
-from reconciler.operations.open_project import Options, manifest_paths, read_project
+from reconciler.operations.check_project import Checked, after_check, check
+from reconciler.operations.open_project import Options, read_project
 from reconciler.operations.open_session import counts_of
 from reconciler.report.complaints.document import FixDocument, complaints_json, complaints_jsonl
 from reconciler.report.complaints.text import complaints_text
@@ -21,10 +20,6 @@ from reconciler.report.unplanned import describe_unheeded
 from reconciler.runtime.progress import Deed
 from reconciler.syntax.diagnostic import Severity
 
-if TYPE_CHECKING:
-    from reconciler.project import Project
-    from reconciler.workspace.fixes import Fixes
-
 DIFFS = ("text", "json")
 
 
@@ -32,7 +27,8 @@ DIFFS = ("text", "json")
 @options.reading
 @options.selecting
 @options.formats("text", "json", "jsonl", "sarif", "junit")
-@click.option("--fix", is_flag=True, help="Repair what can be repaired without guessing.")
+@click.option("--fix", is_flag=True, help="Make each repair that is the only possible one.")
+@click.option("--unsafe-fixes", is_flag=True, help="As --fix, and make the likely repairs too.")
 @click.option("--diff", is_flag=True, help="With --fix: show what it would do, and do nothing.")
 @click.option(
     "--fail-on",
@@ -43,7 +39,14 @@ DIFFS = ("text", "json")
 )
 @options.of_features("validate")
 def validate(
-    *, options: Options, form: str, fix: bool, diff: bool, fail_on: str, **asked: object
+    *,
+    options: Options,
+    form: str,
+    fix: bool,
+    unsafe_fixes: bool,
+    diff: bool,
+    fail_on: str,
+    **asked: object,
 ) -> int:
     """Check manifests offline: syntax, fields, names, references.
 
@@ -51,6 +54,7 @@ def validate(
     this folder. Without -e, they are checked in every environment. No service,
     key or secret is needed.
     """
+    fix = fix or unsafe_fixes
     if diff and not fix:
         raise UsageError("--diff shows what --fix would do: give both")
     if diff and form not in DIFFS:
@@ -58,7 +62,7 @@ def validate(
     if fix and any(asked.values()):
         raise UsageError("--fix repairs and reports all: give it alone")
     if fix:
-        return _fix(options, form, fail_on, diff=diff)
+        return _fix(options, form, fail_on, diff=diff, guess=unsafe_fixes)
     checked = after_check(check(options, in_all=True), options, asked)
     with options.waits.step(Deed.REPORTING):
         _tell(options, checked, form)
@@ -72,18 +76,17 @@ def _code(checked: Checked, fail_on: str) -> int:
     return InvalidInput.exit_code if severe else 0
 
 
-def _fix(options: Options, form: str, fail_on: str, *, diff: bool) -> int:
+def _fix(options: Options, form: str, fail_on: str, *, diff: bool, guess: bool) -> int:
     """Repair what can be repaired, or show how, and report what is left."""
+    from reconciler.operations.repair_manifests import repair  # noqa: PLC0415 - for --fix only
     from reconciler.report.complaints.document import fix_diff, fix_summary  # noqa: PLC0415 - rare
 
     project, _ = read_project(options)
     if project is None:
         _tell(options, check(options, in_all=True), form)
         return InvalidInput.exit_code
-    every = _fixes_of(options, project, only_shown=diff)
-    fixes = every.found
-    instead = {fix.path.resolve(): fix.after for fix in fixes} if diff else {}
-    checked = check_in(project, options, in_all=True, instead=instead)
+    repaired = repair(project, options, guess=guess, only_shown=diff)
+    fixes, checked = repaired.fixes, repaired.checked
     shown = [
         FixDocument(
             file=fix.name, repairs=fix.repairs, diff=fix_diff(fix.name, fix.before, fix.after)
@@ -92,35 +95,17 @@ def _fix(options: Options, form: str, fail_on: str, *, diff: bool) -> int:
     ]
     if not options.quiet:
         count = sum(fix.repairs for fix in fixes)
-        words(fix_summary(count, len(fixes), every.unrepaired, is_done=not diff))
+        left = repaired.unrepaired, repaired.likely
+        words(fix_summary(count, len(fixes), *left, is_done=not diff))
     if diff and form == "text":
         data("".join(fix["diff"] for fix in shown))
-        left = checked.workspace.errors if options.quiet else checked.workspace.complaints
-        if left:
-            words(complaints_text(left, stderr_style(verbose=options.verbose)))
+        others = checked.workspace.errors if options.quiet else checked.workspace.complaints
+        if others:
+            words(complaints_text(others, stderr_style(verbose=options.verbose)))
         _summarise(options, checked)
     else:
         _tell(options, checked, form, shown)
     return _code(checked, fail_on)
-
-
-def _fixes_of(options: Options, project: Project, *, only_shown: bool) -> Fixes:
-    """Return the possible repairs; write them unless they are only shown.
-
-    Raises InvalidInput for a file that cannot be written.
-    """
-    from reconciler.workspace.fixes import find_fixes  # noqa: PLC0415 - for --fix only
-    from reconciler.workspace.new_files import replace_text  # noqa: PLC0415 - the same
-
-    left: set[tuple[str, int]] = set()
-    if options.selection:
-        found = check_in(project, options, in_all=True).workspace
-        left = {(manifest.source.file, manifest.source.line) for manifest in found.left_out}
-        left -= {(manifest.source.file, manifest.source.line) for manifest in found.manifests}
-    fixes = find_fixes(manifest_paths(options, project), project.root, project.settings, left)
-    for fix in () if only_shown else fixes.found:
-        replace_text(fix.path, fix.name, fix.roots, before=fix.before, after=fix.after)
-    return fixes
 
 
 def _tell(

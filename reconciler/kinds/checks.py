@@ -7,7 +7,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import islice
+from itertools import islice, takewhile
 from typing import Any, Final, TypeGuard, assert_never
 
 from pydantic import ValidationError
@@ -361,7 +361,7 @@ def _part_findings(document: Json, model: type[traits.Part], path: Path) -> Iter
         facts = known.get(key)
         if facts is None:
             if not _is_of_an_item(key, document, model):
-                strange.extend(_unknown_field(key, model, (*path, key)))
+                strange.extend(_unknown_field(key, document, model, (*path, key)))
         elif not facts.plain:
             yield from _value_findings(value, facts, (*path, key))
     if needed_in(model):
@@ -422,16 +422,44 @@ def _filled_in(
     )
 
 
-def _unknown_field(key: str, model: type[traits.Part], path: Path) -> Iterator[Finding]:
+def _unknown_field(
+    key: str, document: dict[str, Json], model: type[traits.Part], path: Path
+) -> Iterator[Finding]:
     near = _near_field(key, model)
     facts = facts_of(model).get(near)
-    if facts is not None and facts.read_only is not None:
+    parent = _left_by(key, document, model)
+    if parent:
+        message = (
+            f"`{key}` is a field of `{parent}`, which is above it, and not of what both are in"
+        )
+        yield warning("M304", path, message, Advice(f"indent it below `{parent}`"), at_key=True)
+    elif facts is not None and facts.read_only is not None:
         yield _read_only_finding(near, facts.read_only, path)
     elif facts is not None and (not facts.observed or is_slip(key, near)):
         yield Finding("M303", path, f"unknown field `{key}`", suggestion=near, at_key=True)
     elif near or model.complete:
         message = f"`{key}` is not a field of the API document; it is sent as written"
-        yield warning("M304", path, message, near, at_key=True)
+        yield warning("M304", path, message, near or _begun(key, document, model), at_key=True)
+
+
+def _left_by(key: str, document: dict[str, Json], model: type[traits.Part]) -> str:
+    """Return the last field above a key that lacks a field of this name; "" if none does."""
+    known = facts_of(model)
+    above = [name for name in takewhile(key.__ne__, document) if name in known]
+    part = known[above[-1]].part if above else None
+    content = document[above[-1]] if above else None
+    is_missing = content is None or (isinstance(content, dict) and key not in content)
+    return above[-1] if part is not None and key in facts_of(part) and is_missing else ""
+
+
+SHORTEST_BEGUN: Final = 4
+
+
+def _begun(key: str, document: dict[str, Json], model: type[traits.Part]) -> str:
+    """Return the only field that is not there and begins with a key, as `targetThreshold…`."""
+    absent = (name for name in facts_of(model) if document.get(name) is None)
+    begun = [name for name in absent if name.startswith(key)]
+    return begun[0] if len(begun) == 1 and len(key) >= SHORTEST_BEGUN else ""
 
 
 @lru_cache(maxsize=4096)
@@ -509,6 +537,9 @@ def _form_findings(text: str, form: traits.Formed, path: Path) -> Iterator[Findi
     if step:
         message = f"{name_of(path)} is a part of addresses, in which `{step}` leads elsewhere"
         yield Finding("M206", path, message, suggestion=form.repair)
+    elif form.certain:
+        message = f"{name_of(path)} must be {form.words.rstrip(',')}"
+        yield Finding("M307", path, message, suggestion=form.corrected(text))
     else:
         message = f"services are known to want {form.words} in {name_of(path)}"
         yield warning("M307", path, message, form.corrected(text))
@@ -526,6 +557,9 @@ def _bound_findings(
     message = (
         f"{name_of(path)} has {measure:,}{unit}" if unit else f"{name_of(path)} is {measure:,}"
     )
+    if bound.certain:
+        yield Finding("M307", path, f"{message}; it must be {words}")
+        return
     yield warning("M307", path, f"{message}; services are known to take {words}")
 
 

@@ -164,7 +164,12 @@ class Observed:
 
 @dataclass(frozen=True, slots=True)
 class Needed:
-    """A field that services are known to require, though no document says so."""
+    """A field that services are known to require, though no document says so.
+
+    With `in_kind`, the check of the kind reports it, also where the part around it is missing.
+    """
+
+    in_kind: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,24 +189,28 @@ class Int64:
 class AtMost:
     """A bound that services are known to have and the API document does not: a warning.
 
-    For text and lists it bounds the length, for numbers the value. Source: docs/assumptions.md.
+    It is an error if it is `certain`, as no service can work with another value. For text and lists
+    it bounds the length, for numbers the value. Source: docs/assumptions.md.
     """
 
     high: float | None = None
     low: float | None = None
+    certain: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Formed:
     """A form of text that services are known to require: any other is a warning.
 
-    If the text is a part of paths (`in_path`), a text that leads elsewhere is an error, and
-    `repair` is the remedy. Source: docs/assumptions.md.
+    It is an error if it is `certain`, as no service can read another form. If the text is a part of
+    paths (`in_path`), a text that leads elsewhere is an error, and `repair` is the remedy. Source:
+    docs/assumptions.md.
     """
 
     pattern: re.Pattern[str]
     words: str
     in_path: bool = False
+    certain: bool = False
     repair: str = ""
     corrected: Callable[[str], str] = lambda _: ""
     """Returns another text in this form, "" if the meaning is unclear."""

@@ -32,7 +32,7 @@ class Facts:
     refers: traits.Refers | None = None
     keyed: traits.Keyed | None = None
     unit: traits.Unit | None = None
-    needed: bool = False
+    needed: traits.Needed | None = None
     observed: bool = False
     unordered: bool = False
     int64: bool = False
@@ -70,8 +70,12 @@ def _read_only_in(model: type[traits.Part]) -> frozenset[str]:
 
 @cache
 def needed_in(model: type[traits.Part]) -> tuple[str, ...]:
-    """Return the fields of a model that services are known to require."""
-    return tuple(name for name, facts in facts_of(model).items() if facts.needed)
+    """Return the fields of a model that services are known to require, but for those `in_kind`."""
+    return tuple(
+        name
+        for name, facts in facts_of(model).items()
+        if facts.needed is not None and not facts.needed.in_kind
+    )
 
 
 def facts_at(model: type[traits.Part], path: Path) -> Facts:
@@ -112,7 +116,7 @@ def _facts(annotation: Any, markers: tuple[object, ...]) -> Facts:
         keyed=_marker(markers, traits.Keyed),
         refers=_marker(markers, traits.Refers),
         unit=_marker(markers, traits.Unit),
-        needed=_marker(markers, traits.Needed) is not None,
+        needed=_marker(markers, traits.Needed),
         observed=_marker(markers, traits.Observed) is not None,
         unordered=_marker(markers, traits.Unordered) is not None,
         int64=_marker(markers, traits.Int64) is not None,

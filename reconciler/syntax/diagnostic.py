@@ -281,6 +281,10 @@ class Lines:
         line = bisect_right(starts, offset)
         return line, offset - starts[line - 1] + 1
 
+    def offset(self, line: int, column: int) -> int:
+        """Return the offset in the file of a line and column, from 1, that exist."""
+        return self._counted()[line - 1] + column - 1
+
     @property
     def count(self) -> int:
         """Return the number of lines; the text after the last break is a line."""

@@ -22,7 +22,15 @@ from reconciler.syntax.characters import (
 )
 from reconciler.syntax.diagnostic import Advice, Complaint, Finding, Lines, Severity, complaint_at
 from reconciler.syntax.expressions import OPEN, Spot
-from reconciler.syntax.scalars import braced, marked, misplaced, never_closed, unquoted
+from reconciler.syntax.scalars import (
+    braced,
+    left_open,
+    marked,
+    misplaced,
+    never_closed,
+    unfinished_merge,
+    unquoted,
+)
 
 
 @dataclass(slots=True)
@@ -252,10 +260,15 @@ class Flaws:
             return
         mark = error.problem_mark or error.context_mark
         offset = mark.index if mark else 0
+        marker = unfinished_merge(self.text)
+        if marker is not None:
+            self.note("M101", marker.offset, marker.message)
+            return
         here = self.text[offset : offset + 2]
         begun = error.context_mark
         wrong = (
-            unquoted(self.text, offset, error.problem or "")
+            left_open(self.text, offset)
+            or unquoted(self.text, offset, error.problem or "")
             or never_closed(self.text, offset)
             or misplaced(self.text, offset, error.problem or "")
         )

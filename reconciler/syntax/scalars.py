@@ -21,6 +21,7 @@ from yaml import (
     FlowSequenceEndToken,
     FlowSequenceStartToken,
     ScalarEvent,
+    ScalarToken,
     YAMLError,
 )
 from yaml.cyaml import CParser  # type: ignore[attr-defined]  # the stubs hide it
@@ -43,6 +44,7 @@ class Misplaced:
     text: str = ""
 
 
+_NO_KEY: Final = "did not find expected key"
 _LATER: Final = "mapping values are not allowed in this context"
 _NOT_CLOSED: Final = ("did not find expected ',' or '}'", "did not find expected ',' or ']'")
 _EXPRESSION: Final = re.compile(re.escape(OPEN) + r"[^{}\n]*\}")
@@ -69,7 +71,7 @@ def unquoted(text: str, offset: int, problem: str) -> Misplaced | None:
         return None
     first, value = there
     message = _why_quoted(problem, value[0], offset - first)
-    return Misplaced(first, message, quoted(value.strip(_CURLY))) if message else None
+    return Misplaced(first, message, quoted(value.strip(CURLY))) if message else None
 
 
 def _why_quoted(problem: str, begins: str, behind: int) -> str:
@@ -89,7 +91,7 @@ def _why_quoted(problem: str, begins: str, behind: int) -> str:
     return f"a text that begins with {name} must be quoted" if is_begun.get(problem) else ""
 
 
-_CURLY: Final = "\u201c\u201d\u201e\u2018\u2019"
+CURLY: Final = "\u201c\u201d\u201e\u2018\u2019"
 """Quotes of a word processor, which YAML reads as letters."""
 
 
@@ -153,20 +155,76 @@ def never_closed(text: str, offset: int) -> Misplaced | None:
     return Misplaced(place, f"this `{brackets[0]}` is never closed: add its `{brackets[1]}`")
 
 
+_MERGE_MARKER: Final = re.compile(r"^(?:<{7}|={7}|>{7})(?=\s|\Z)", re.MULTILINE)
+
+
+def unfinished_merge(text: str) -> Misplaced | None:
+    """Return the first marker that git writes into a file with a conflict."""
+    marker = _MERGE_MARKER.search(text)
+    if marker is None:
+        return None
+    message = f"`{marker.group()}` marks a conflict that git left here: keep one side, and remove"
+    return Misplaced(marker.start(), f"{message} the lines `<<<<<<<`, `=======` and `>>>>>>>`")
+
+
+_OPENS: Final = re.compile(r"(?:[:,-]\s|[\[{(])\s*\Z")
+"""The end of a text with a quote after it that opens another text."""
+_BEHIND_QUOTES: Final = " \t\r\n,]}:"
+
+
+def left_open(text: str, offset: int) -> Misplaced | None:
+    """Return the quote before a place that was closed by the opening quote of another text."""
+    scanner = CParser(text)
+    try:
+        while (token := scanner.get_token()) is not None and token.end_mark.index <= offset:
+            if type(token) is not ScalarToken or token.style not in ("'", '"'):
+                continue
+            behind = text[token.end_mark.index : token.end_mark.index + 1]
+            if behind and behind not in _BEHIND_QUOTES and _OPENS.search(token.value):
+                message = "the quote that opens here is never closed: close it"
+                return Misplaced(token.start_mark.index, message)
+    except YAMLError:
+        pass
+    return None
+
+
 _ENTRY: Final = re.compile(r"(?P<indent>[ \t\u00a0]*)(?P<dashes>(?:- +)*)(?P<rest>\S.*)")
 _TIGHT: Final = re.compile(r"(?P<key>[A-Za-z_][\w.-]*):(?P<value>[^\s:/].*)")
 _PAIR: Final = re.compile(r"[A-Za-z_][\w.-]*: +\S.*")
+_CHILD: Final = re.compile(
+    r"(?P<indent> *)(?P<parent>[A-Za-z_][\w.-]*):[ \t]*(?:#[^\n]*)?\r?\n"
+    r"(?P=indent)(?! |- |#)[^\n]*\n"
+)
+"""A key without a value, and a line below it with the same indentation."""
+
+
+def _child_outdented(text: str, start: int, indent: int) -> Misplaced | None:
+    """Return the line above if it is indented like its parent, and the next child is deeper."""
+    above = text.rfind("\n", 0, max(0, start - 1)) + 1
+    before = text.rfind("\n", 0, max(0, above - 1)) + 1
+    child = _CHILD.fullmatch(text, before, start)
+    if child is None or len(child["indent"]) >= indent:
+        return None
+    message = (
+        f"this line is indented like `{child['parent']}:` above it, which has no value, and the "
+        f"line below by {indent}: indent it by {indent}"
+    )
+    return Misplaced(above + len(child["indent"]), message)
 
 
 def misplaced(text: str, offset: int, problem: str) -> Misplaced | None:
     """Return the wrong line where a key is not expected, or None if it is not known.
 
-    The error is a missing blank after the `:` of the line above, no-break spaces, or too much
-    indentation.
+    The error is a missing blank after the `:` of the line above, no-break spaces, or too much or
+    too little indentation.
     """
-    if problem != _LATER:
-        return None
     start = text.rfind("\n", 0, offset) + 1
+    if problem == _NO_KEY:
+        return _child_outdented(text, start, offset - start) or _outdented(text, offset)
+    return _unlike_above(text, start, offset) if problem == _LATER else None
+
+
+def _unlike_above(text: str, start: int, offset: int) -> Misplaced | None:
     here = _ENTRY.match(text[start:offset])
     above = text.rfind("\n", 0, max(0, start - 1)) + 1
     before = _ENTRY.match(text[above : max(above, start - 1)].rstrip())
@@ -180,6 +238,8 @@ def misplaced(text: str, offset: int, problem: str) -> Misplaced | None:
         at = above + before.start("rest")
         return Misplaced(at, message, f"{tight['key']}: {tight['value']}")
     deep, wanted = len(here["indent"]), len(before["indent"]) + len(before["dashes"])
+    if child := _child_outdented(text, start, deep):
+        return child
     if deep > wanted and _PAIR.fullmatch(before["rest"]):
         message = (
             f"this line is indented by {deep}, and the one above, which has a value, by {wanted}: "
@@ -187,6 +247,31 @@ def misplaced(text: str, offset: int, problem: str) -> Misplaced | None:
         )
         return Misplaced(start + deep, message)
     return None
+
+
+_INDENT: Final = re.compile(r"^( *)(?=[^ #\r\n])", re.MULTILINE)
+
+
+def _outdented(text: str, offset: int) -> Misplaced | None:
+    """Return a line that is indented less than its neighbours, and more than their parent."""
+    start = text.rfind("\n", 0, offset) + 1
+    indent = offset - start
+    if text[start:offset].strip(" "):
+        return None
+    above = [len(found[1]) for found in _INDENT.finditer(text, 0, start)]
+    inner, outer = 0, indent
+    for width in reversed(above):
+        if width <= indent:
+            outer = width
+            break
+        inner = width if not inner else min(inner, width)
+    if not inner or outer == indent:
+        return None
+    message = (
+        f"this line is indented by {indent}, the lines above by {inner} and by {outer}: "
+        f"indent it by {inner} or by {outer}"
+    )
+    return Misplaced(offset, message)
 
 
 def quoted(text: str) -> str:

@@ -158,6 +158,7 @@ MOST_COMPLAINTS = 10_000
 """Limit for one file; the limit in all is ten times as high. A file can have a million mistakes."""
 
 _OF_VALUES = frozenset(("M301", "M304"))
+_OF_EXPRESSIONS = "M5"
 
 
 @dataclass(slots=True)
@@ -168,7 +169,7 @@ class Complaining:
     counts: Counter[str] = field(default_factory=Counter, init=False)
     again: int = field(default=0, init=False)
     _of_items: set[Complaint] = field(default_factory=set, init=False)
-    _flawed: set[tuple[int, int]] = field(default_factory=set, init=False)
+    _flawed: set[tuple[str, int, int]] = field(default_factory=set, init=False)
 
     @property
     def is_full(self) -> bool:
@@ -178,7 +179,9 @@ class Complaining:
     def note_text(self, file: File, reading: Reading) -> None:
         """Record the complaints about a text, and the places that cannot be read."""
         self._flawed = {
-            (flaw.line, flaw.column) for flaw in reading.flaws if flaw.severity is Severity.ERROR
+            (file.name, flaw.line, flaw.column)
+            for flaw in reading.flaws
+            if flaw.severity is Severity.ERROR
         }
         all(map(self.keep, complaints_of_text(file.name, reading)))
 
@@ -188,10 +191,11 @@ class Complaining:
         for finding in findings:
             failed |= finding.severity is Severity.ERROR
             complaint = text.complaint(finding)
-            # A value that cannot be read already has its complaint, and is not validated.
-            place = (complaint.line, complaint.column)
-            if finding.code in _OF_VALUES and place in self._flawed:
+            # A value that cannot be read or filled in already has its complaint.
+            if finding.code in _OF_VALUES and _place(complaint) in self._flawed:
                 continue
+            if finding.code.startswith(_OF_EXPRESSIONS) and complaint.is_error:
+                self._flawed.add(_place(text.complaint(replace(finding, spot=None))))
             if not self.keep(complaint):
                 return True
         return failed
@@ -218,6 +222,10 @@ class Complaining:
             self.complaints.append(Complaint.of_file(complaint.file, "M115", message))
         self.counts[""] += full
         return False
+
+
+def _place(complaint: Complaint) -> tuple[str, int, int]:
+    return complaint.file, complaint.line, complaint.column
 
 
 def place_of(complaint: Complaint) -> tuple[object, ...]:

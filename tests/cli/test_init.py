@@ -300,3 +300,19 @@ def test_nothing_before_every_place_is_good(home: Path, leads: str) -> None:
     assert ran.code == 4
     assert [path.name for path in (home / "a").iterdir()] == [".github"]
     assert not [*(home / "out").iterdir()]
+
+
+@pytest.mark.promise("S33")
+@pytest.mark.parametrize("code", ["L901", "L902"])
+def test_a_query_that_cannot_be_parsed(tmp_path: Path, code: str) -> None:
+    """In a new workspace a broken query is an error."""
+    typed("init", str(tmp_path))
+    kind, query = ("SLO", "sum(") if code == "L901" else ("SavedView", "level:(error")
+    file = tmp_path / "examples" / f"{kind}.yaml"
+    text, count = re.subn(r"(?m)^( +(?:- )?query:) .*$", rf"\1 '{query}'", file.read_text("utf-8"))
+    assert count
+    file.write_text(text, encoding="utf-8")
+
+    ran = typed("validate", "--project", str(tmp_path / "reconciler.yaml"))
+
+    assert (ran.code, f"error[{code}]" in ran.out) == (4, True)

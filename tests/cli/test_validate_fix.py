@@ -13,6 +13,7 @@ from harness.golden import Golden
 from harness.workspaces import VIEW, Workspace
 
 from reconciler.errors import InvalidInput
+from reconciler.operations import repair_manifests
 from reconciler.workspace import fixes
 
 pytestmark = pytest.mark.promise("P39")
@@ -71,7 +72,7 @@ def test_changed_meanwhile(
         return found
 
     find_fixes = fixes.find_fixes
-    monkeypatch.setattr(fixes, "find_fixes", then_saved)
+    monkeypatch.setattr(repair_manifests, "find_fixes", then_saved)
     ran = workspace.run("validate", "--fix")
 
     assert ran.code == InvalidInput.exit_code
@@ -96,7 +97,7 @@ def test_shown(workspace: Workspace, golden: Golden) -> None:
 @pytest.mark.parametrize("more", [(), ("--diff",)])
 def test_what_is_left(workspace: Workspace, more: tuple[str, ...]) -> None:
     """Exit 4 says that something is left, which is told as ever."""
-    workspace.write("slo.yaml", PASTED.replace('"99.9"', '"99,9"'))
+    workspace.write("slo.yaml", PASTED.replace('"99.9"', "nearly all"))
 
     ran = workspace.run("validate", "--fix", *more)
 

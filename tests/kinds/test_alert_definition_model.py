@@ -44,9 +44,9 @@ def test_type_and_part_agree(part: str, of: str) -> None:
             "M310",
             "ALERT_DEF_TYPE_METRIC_THRESHOLD",
         ),
-        ({"type": TYPES["flow"]}, "M310?", "flow"),
-        ({"type": TYPES["flow"], "flow": None}, "M310?", "flow"),
-        ({"sloThreshold": {}}, "M310?", "type: ALERT_DEF_TYPE_SLO_THRESHOLD"),
+        ({"type": TYPES["flow"]}, "M310?", "write flow"),
+        ({"type": TYPES["flow"], "flow": None}, "M310?", "write flow"),
+        ({"sloThreshold": {}}, "M310?", "write type: ALERT_DEF_TYPE_SLO_THRESHOLD"),
         (
             {"type": "ALERT_DEF_TYPE_LOGS_IMMEDIATE", "logsImmediate": {}},
             "M306?",

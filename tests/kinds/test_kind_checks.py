@@ -4,14 +4,26 @@ import pytest
 from spec_models import DASHBOARD, POLICIES, SLO, board, policy, widget_board
 
 from reconciler.document import Json
+from reconciler.syntax.diagnostic import Severity
 
 
+@pytest.mark.promise("S33")
 def test_an_slo_measures_something() -> None:
-    """An SLO without an indicator is a warning that names both."""
+    """An SLO without an indicator is an error that names both."""
     (finding,) = SLO.of(requestBasedMetricSli=None)
 
-    assert finding.code == "M310"
-    assert finding.suggestion == "requestBasedMetricSli or windowBasedMetricSli"
+    assert (finding.code, finding.severity) == ("M310", Severity.ERROR)
+    assert finding.suggestion == "write requestBasedMetricSli or windowBasedMetricSli"
+
+
+@pytest.mark.promise("S37")
+def test_the_beginning_of_a_field() -> None:
+    """An unknown field that begins only one known field gets a hint at it."""
+    found = SLO.of(targetThresholdPercentage=None, target=99.9)
+
+    assert ("M304", "targetThresholdPercentage") in {
+        (finding.code, finding.suggestion) for finding in found
+    }
 
 
 @pytest.mark.parametrize(

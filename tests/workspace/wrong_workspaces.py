@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from wrong import FILE, PROJECT, SLI, Wrong, board, board_of, policies, slo, text, view
 
 from reconciler.workspace.expression_scope import NOT_DECLARED
@@ -116,8 +118,8 @@ DOUBTS = [
     _doubt("a field nobody knows", "M304", "9:3", "is sent as written", slo("zebra: 1")),
     _doubt("a near enumeration", "M306", "9:13", "is not a listed value", view("viewType: VIEW_TYPE_LOG"), "VIEW_TYPE_LOGS"),
     _doubt("a share for per cent", "M314", "7:30", "0.999 is less than 1 %", slo().replace("99.9", "0.999"), "99.9"),
-    _doubt("more than a service takes", "M307", "7:30", "at most 100", slo().replace("99.9", "101")),
-    _doubt("an SLO of nothing", "M310", "6:3", "measures nothing", slo().replace(f"  requestBasedMetricSli: {SLI}\n", ""), "requestBasedMetricSli or windowBasedMetricSli"),
+    replace(_doubt("more than a service takes", "M307", "7:30", "at most 100", slo().replace("99.9", "101")), exits=4),
+    replace(_doubt("an SLO of nothing", "M310", "6:3", "measures nothing", slo().replace(f"  requestBasedMetricSli: {SLI}\n", ""), "write requestBasedMetricSli or windowBasedMetricSli"), exits=4),
     _doubt("a dashboard variable twice", "M312", "9:15", "names an item of this list already", board("variables:", "  - name: team", "  - name: team")),
     _doubt("a PromQL query", "L901", "9:58", "is never closed", slo("windowBasedMetricSli:", "  query: {query: 'sum(rate(http_requests_total{job=\"a\"}[5m))'}", "  window: WINDOW_SLO_WINDOW_1_MINUTE", "  comparisonOperator: COMPARISON_OPERATOR_GREATER_THAN", "  threshold: 1").replace(f"  requestBasedMetricSli: {SLI}\n", "")),
     _doubt("a Lucene query", "L902", "9:36", "joins two conditions", view('searchQuery: {query: "level:a OR AND b"}')),

@@ -11,13 +11,13 @@ from reconciler.cli import options
 from reconciler.cli.console import data, stdout_style
 from reconciler.errors import InvalidInput, UsageError
 from reconciler.operations.open_project import Options
+from reconciler.report.explanations.pages import Explanation, code_lines, explanation, spelled
 from reconciler.report.safe import safe
 from reconciler.runtime.rows import Rows
 
 if TYPE_CHECKING:
     from reconciler.features.explain.field_reference import Field
     from reconciler.features.explain.look_up import Several
-    from reconciler.report.explanations.pages import Explanation
 
 Explain: TypeAlias = "Callable[[str, Options], Explanation]"
 
@@ -46,6 +46,11 @@ def explain(
     """
     if expanded:
         return _expanded(words, options, is_plain=not recursive and form == "text")
+    code = explanation(spelled().get(words[0].casefold(), "")) if len(words) == 1 else None
+    if code is not None and form == "text" and _is_plain(options):
+        return data(
+            "".join(f"{line}\n" for line in code_lines(code, stdout_style(verbose=options.verbose)))
+        )
     from reconciler.features.explain.explain_formats import (  # noqa: PLC0415 - models are read when they are shown
         explained_json,
         explained_text,
@@ -62,7 +67,7 @@ def _subject(words: tuple[str, ...], options: Options) -> Field | Explanation | 
     head, slash, _ = words[0].partition("/")
     if len(words) == 1 and (prefix := f"{head}{slash}") in EXPLANATIONS:
         return EXPLANATIONS.load(prefix)(words[0], options)
-    if options.environment is not None or options.project is not None:
+    if not _is_plain(options):
         raise UsageError(
             "-e and --project are for --expanded: fields and codes are the same everywhere"
         )
@@ -74,6 +79,10 @@ def _subject(words: tuple[str, ...], options: Options) -> Field | Explanation | 
         where = "" if subject.near else "; `reconciler explain SLO --recursive` lists fields"
         raise UsageError(f"there is no field or code `{subject.typed}`{hint}{where}")
     return subject
+
+
+def _is_plain(options: Options) -> bool:
+    return options.environment is None and options.project is None
 
 
 def _expanded(words: tuple[str, ...], options: Options, *, is_plain: bool) -> int:

@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, assert_never
 
-from reconciler.document import ABSENT, Difference, Json
+from reconciler.document import ABSENT, Difference, Json, Path, value_at
 from reconciler.errors import MissingExtra
 from reconciler.features.rules.ask_worker import (
     Broken,
@@ -127,8 +127,27 @@ def _complaints(
     if not message or (is_wrong and isinstance(verdict, Broken) and not verdict.is_last):
         return
     severity = Severity.ERROR if rule.is_error else Severity.WARNING
-    text = declared.spec if rule.place else declared.text
-    yield text.complaint(Finding(rule.code, rule.place, message, severity))
+    text, place = _place(declared, rule)
+    finding = Finding(rule.code, place, message, severity, at_key=not rule.place)
+    yield text.complaint(finding)
+
+
+_NAMED = ("metadata", "name")
+
+
+def _place(declared: DeclaredManifest, rule: Rule) -> tuple[DocumentText, Path]:
+    """Return text and path of a finding: the field that the check reads, or the name."""
+    if rule.place:
+        return declared.spec, rule.place
+    for head, *steps in rule.read_fields:
+        of_spec = head == "spec"
+        holder = declared.manifest.spec if of_spec else declared.text.document.value
+        path: Path = tuple(steps if of_spec else (head, *steps))
+        while path and value_at(holder, path) is ABSENT:
+            path = path[:-1]
+        if path not in ((), ("metadata",)):
+            return declared.spec if of_spec else declared.text, path
+    return declared.text, _NAMED
 
 
 def early_flaws(settings: ProjectFile, made: Readable) -> Iterator[Complaint]:

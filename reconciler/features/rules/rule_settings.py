@@ -21,6 +21,7 @@ LONGEST_EXPRESSION = 4_000
 MOST_RULES = 500
 RESOURCE, CHANGE = "resource", "change"
 
+_READ = re.compile(r"\bresource\.((?:metadata|spec)(?:\.[A-Za-z_]\w*)+)")
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,62}")
 
 
@@ -118,7 +119,7 @@ class Rule(_Strict):
         str | None,
         Field(
             description="Where in `spec` a finding is: steps joined by dots, as slo.target. "
-            "Left out, it is at the manifest."
+            "Left out, it is at the field that the check reads, or at the resource's name."
         ),
     ] = None
     examples: Annotated[
@@ -142,9 +143,14 @@ class Rule(_Strict):
 
     @property
     def place(self) -> tuple[str | int, ...]:
-        """The place of a finding in `spec`; empty for the manifest."""
+        """The place of a finding in `spec`, if the rule names one; else empty."""
         steps = self.at.split(".") if self.at else []
         return tuple(int(step) if step.isdecimal() else step for step in steps)
+
+    @property
+    def read_fields(self) -> tuple[tuple[str, ...], ...]:
+        """The paths in a manifest that the check names; the last steps may be calls."""
+        return tuple(tuple(named.split(".")) for named in _READ.findall(self.check))
 
     def holds_on(self, today: date) -> bool:
         """Return whether the rule applies on a day; `until` is its last day."""

@@ -291,12 +291,11 @@ def _type_findings(spec: dict[str, Json]) -> Iterator[Finding]:
         yield warning("M302", (), message, Advice(f"write both, as {pair}"))
     elif declared is None and len(present) == 1:
         message = f"`{present[0]}` is there, but no type that says so"
-        yield warning(
-            "M310", (present[0],), message, f"type: {parts.TYPE_OF[present[0]]}", at_key=True
-        )
+        remedy = Advice(f"write type: {parts.TYPE_OF[present[0]]}")
+        yield warning("M310", (present[0],), message, remedy, at_key=True)
     elif wanted is not None and not present:
         message = f"the type is {declared}, but the part `{wanted}` is missing"
-        yield warning("M310", ("type",), message, wanted)
+        yield warning("M310", ("type",), message, Advice(f"write {wanted}"))
     elif wanted is not None and wanted not in present:
         message = f"the type is {declared}, but the part is `{present[0]}`"
         yield Finding("M310", ("type",), message, suggestion=parts.TYPE_OF[present[0]])

@@ -195,6 +195,7 @@ def _in_seconds(text: str) -> str:
 SECONDS: Final = of.Formed(
     re.compile(r"[0-9]+(?:\.[0-9]{1,9})?s"),
     "a number of seconds, as `900s`,",
+    certain=True,
     corrected=_in_seconds,
 )
 LONGEST_METRIC_QUERY: Final = 10_000  # docs/assumptions.md: observed

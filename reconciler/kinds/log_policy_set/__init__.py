@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from itertools import chain
 from types import MappingProxyType
 from typing import Annotated, Any, ClassVar, Final
@@ -14,7 +15,7 @@ from pydantic import Field
 from reconciler.document import ABSENT, Json, Path, value_at
 from reconciler.kinds import field_traits as of
 from reconciler.kinds.kind import NO_ID, Bearing, Endpoint, Essential, Kind, Ranking
-from reconciler.kinds.shape import EACH, places
+from reconciler.kinds.shape import EACH, facts_of, places
 from reconciler.kinds.spec_finding import text_of
 from reconciler.model import Change
 from reconciler.syntax.diagnostic import Advice, Finding, warning
@@ -33,6 +34,7 @@ class LogRules(of.Part):
         list[Annotated[str, SEVERITY]] | None,
         of.Unordered(),
         of.AtMost(6),
+        of.Needed(in_kind=True),
     ] = None
     """The severities of the lines. They are written; a service may or may not return them."""
 
@@ -63,10 +65,12 @@ class Policy(of.Part):
 
     name: Annotated[str, Field(min_length=1), of.AtMost(255)]
     """The name of the policy. It is its identity: the id changes with every overwrite."""
-    description: Annotated[of.Text, of.AtMost(255), LATIN_1] = None
+    description: Annotated[of.Text, of.Needed(in_kind=True), of.AtMost(255), LATIN_1] = None
     """The purpose of the policy, for people. Services are known to require it."""
     priority: Annotated[
-        of.Text, of.known("PRIORITY_TYPE_", "UNSPECIFIED", "BLOCK", "LOW", "MEDIUM", "HIGH")
+        of.Text,
+        of.Needed(in_kind=True),
+        of.known("PRIORITY_TYPE_", "UNSPECIFIED", "BLOCK", "LOW", "MEDIUM", "HIGH"),
     ] = None
     """The priority of the lines; the API document shows only its zero value."""
     application_rule: PolicyRule | None = None
@@ -141,10 +145,21 @@ class LogPolicySetSpec(of.Part):
 def check(spec: dict[str, Json]) -> Iterator[Finding]:
     """Yield missing fields that an overwrite needs though the API document does not say so."""
     for path, item in places(spec, "policies", EACH):
-        for needed in (("policy", "description"), ("policy", "priority"), SEVERITIES):
+        for needed in needed_in_items():
             found = [*places(item, *needed)]
             if all(value is None for _, value in found):
                 yield _needed_finding(path, needed, is_null=bool(found))
+
+
+@cache
+def needed_in_items() -> tuple[tuple[str, str], ...]:
+    """Return the paths in an item of the fields that an overwrite needs."""
+    return tuple(
+        (around, name)
+        for around, facts in facts_of(PolicyItem).items()
+        for name, inner in (facts_of(facts.part).items() if facts.part is not None else ())
+        if inner.needed is not None
+    )
 
 
 def _needed_finding(path: Path, needed: tuple[str, str], *, is_null: bool) -> Finding:

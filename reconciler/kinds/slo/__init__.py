@@ -90,7 +90,7 @@ class SloSpec(of.Part):
 
     It need not be unique, as the service does not search by it.
     """
-    target_threshold_percentage: Annotated[float, of.AtMost(100, 0), of.Unit.PERCENT]
+    target_threshold_percentage: Annotated[float, of.AtMost(100, 0, certain=True), of.Unit.PERCENT]
     """The objective, in per cent: 99.9 and not 0.999."""
     description: of.Text = None
     """What the SLO is about, for people."""
@@ -124,7 +124,7 @@ class SloSpec(of.Part):
 
 
 def check(spec: dict[str, Json]) -> Iterator[Finding]:
-    """Yield warnings if an SLO measures nothing, or if its target may be a share of 1."""
+    """Yield an error if an SLO measures nothing, a warning if its target may be a share of 1."""
     target = spec.get("targetThresholdPercentage")
     if isinstance(target, int | float) and 0 < target < 1:
         path = ("targetThresholdPercentage",)
@@ -132,7 +132,7 @@ def check(spec: dict[str, Json]) -> Iterator[Finding]:
         yield warning("M314", path, message, format((Decimal(str(target)) * 100).normalize(), "f"))
     if all(spec.get(sli) is None for sli in SLIS):
         message = "an SLO measures nothing without an indicator"
-        yield warning("M310", (), message, " or ".join(SLIS))
+        yield Finding("M310", (), message, suggestion=Advice(f"write {' or '.join(SLIS)}"))
 
 
 def queries(spec: dict[str, Json]) -> Iterator[Stated]:

@@ -14,6 +14,7 @@ from reconciler.project.levels import PRACTICE
 from reconciler.report.changes.document import Limited, selection_document
 from reconciler.report.safe import json_text, safe
 from reconciler.report.words import plural
+from reconciler.runtime.advice import on_manifests
 from reconciler.syntax.diagnostic import CUT, LONGEST_NAME, Advice, Complaint
 
 
@@ -172,15 +173,23 @@ def _shown(line: str) -> str:
     return f"{shown}\n" if line.endswith("\n") else f"{shown}\n\\ No newline at end of file\n"
 
 
-def fix_summary(repairs: int, files: int, unrepaired: Mapping[str, int], *, is_done: bool) -> str:
+def fix_summary(
+    repairs: int, files: int, unrepaired: Mapping[str, int], likely: int = 0, *, is_done: bool
+) -> str:
     """Return how much was repaired, or would be, and a line for each file that was not.
 
-    `unrepaired` has the line of the file's syntax error, 0 where it has none.
+    `unrepaired` has the line of the file's syntax error, 0 where it has none. `likely` counts the
+    repairs that were not made, as they are guesses.
     """
     left = [
         f"{safe(name)} not repaired: {f'correct line {line} first' if line else 'do it by hand'}"
         for name, line in unrepaired.items()
     ]
+    if likely:
+        left.append(
+            f"left to `{on_manifests('validate', '--unsafe-fixes')}`: "
+            f"{plural(likely, 'likely repair')}"
+        )
     if not files:
         return "\n".join(left) or "nothing to repair"
     count = f"{plural(repairs, 'field')} in {plural(files, 'file')}"

@@ -3,21 +3,33 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from datetime import date
+from pathlib import Path
 
 import pytest
+from harness.workspaces import SLO
 from write_reference import FOLDER, pages
 
 from reconciler.document import Json
 from reconciler.emulator.resources import RESOURCES
 from reconciler.features.explain.examples import document_of
-from reconciler.features.explain.field_reference import MANIFESTS, PROJECT, Field, all_fields, roots
+from reconciler.features.explain.field_reference import (
+    MANIFESTS,
+    PROJECT,
+    Field,
+    Need,
+    all_fields,
+    roots,
+)
 from reconciler.features.explain.look_up import look_up
 from reconciler.kinds import BY_NAME, KINDS
 from reconciler.kinds.checks import lint
 from reconciler.kinds.envelope_fields import MANIFEST
 from reconciler.model import API_VERSION
 from reconciler.project import project_findings
+from reconciler.report.explanations.pages import explanation
 from reconciler.syntax.diagnostic import Finding
 from reconciler.syntax.read_text import read_text
 from reconciler.syntax.yaml_text import yaml_text
@@ -118,3 +130,62 @@ def test_a_kind_is_more_than_a_value(name: str) -> None:
         found = look_up(typed)
         assert isinstance(found, Field)
         assert found.address == name
+
+
+@pytest.mark.promise("S64")
+def test_what_policies_need_is_needed() -> None:
+    """Each field of a log policy that `validate` asks for, and no other, is needed by `explain`."""
+    kind = BY_NAME["LogPolicySet"]
+    asked = {
+        steps
+        for steps in (("policy", "description"), ("policy", "priority"), ("logRules", "severities"))
+        for finding in kind.check({"policies": [{"policy": {"name": "a"}}]})
+        if f"`{'.'.join(steps)}`" in finding.message
+    }
+    needed = {
+        field.path[-2:] for field in ALL if field.root == kind.name and field.need is Need.EXPECTED
+    }
+
+    assert needed == asked != set()
+
+
+COUNTING = """\
+import sys
+from reconciler.__main__ import main
+try:
+    main()
+except SystemExit:
+    pass
+sys.stderr.write(" ".join(name for name in sys.modules if name.startswith("reconciler.")))
+"""
+
+
+@pytest.mark.promise("S37")
+def test_a_code_is_explained_without_models(tmp_path: Path) -> None:
+    """`explain CODE` loads fewer modules than `validate`, and no kind."""
+    (tmp_path / "reconciler.yaml").write_text("environments: {local: {emulator: {data: a.db}}}\n")
+    (tmp_path / "slo.yaml").write_text(SLO)
+    explained, validated = (
+        subprocess.run(
+            [sys.executable, "-c", COUNTING, *arguments],
+            cwd=tmp_path,
+            check=True,
+            capture_output=True,
+            text=True,
+        ).stderr.split()
+        for arguments in (("explain", "L203"), ("validate", "--quiet"))
+    )
+
+    assert len(explained) < len(validated)
+    assert not [name for name in explained if re.fullmatch(r"reconciler\.kinds\..*\.model", name)]
+
+
+@pytest.mark.promise("S37")
+def test_the_repair_of_an_unwatched_slo() -> None:
+    """The right example of L302 keeps what is in the wrong one, and adds an alert."""
+    page = explanation("L302")
+    assert page is not None
+    (wrong,), (right,) = page.wrong.files.values(), page.right.files.values()
+
+    assert right.startswith(wrong)
+    assert right.count("kind: AlertDefinition") == wrong.count("kind: AlertDefinition") + 1

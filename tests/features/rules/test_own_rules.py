@@ -49,7 +49,7 @@ def test_a_finding_stands_at_its_manifest(tmp_path: Path) -> None:
         *("R/owned", "error"),
         "say whose it is",
     )
-    assert (one["file"], one["line"], one["ref"]) == ("all.yaml", 10, "SLO/checkout")
+    assert (one["file"], one["line"], one["ref"]) == ("all.yaml", 12, "SLO/checkout")
     assert workspace.run("validate").code == workspace.run("plan").code == 4
     assert workspace.apply().code == 4
 
@@ -63,6 +63,28 @@ def test_a_finding_stands_where_the_rule_says(tmp_path: Path) -> None:
 
     assert (one["line"], one["column"]) == (8, 39)
     assert one["path"] == ["spec", "requestBasedMetricSli", "goodEvents"]
+
+
+@pytest.mark.promise("S37")
+@pytest.mark.parametrize(
+    ("check", "place"),
+    [
+        ("resource.spec.name.startsWith('Shop')", (6, "name")),
+        ("resource.spec.requestBasedMetricSli.goodEvents.query != 'good'", (9, "query")),
+        ("has(resource.metadata.labels.team)", (4, "name")),
+        ("has(resource.spec.owner)", (4, "name")),
+    ],
+)
+def test_a_finding_without_a_place_of_its_own(
+    tmp_path: Path, check: str, place: tuple[int, str]
+) -> None:
+    """A finding stands at the field that the check reads, else at the name of the resource."""
+    rule = RULE.replace("has(resource.metadata.labels.team)", f'"{check}"')
+    workspace = project_at(tmp_path, PROJECT + rule, slo=f"# yaml-language-server\n{SLO}")
+
+    (found,) = told(workspace)
+
+    assert (found["line"], found["path"][-1]) == place
 
 
 def test_a_warning_stops_nothing(tmp_path: Path) -> None:

@@ -1,0 +1,180 @@
+"""What complaints name as a repair, `validate --fix` does; what they only suppose, it counts."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+from harness.workspaces import SLO, Workspace
+
+from reconciler.operations.check_project import check
+from reconciler.operations.open_project import Options
+from reconciler.syntax.diagnostic import Advice
+from reconciler.workspace.named_repairs import CERTAIN, LIKELY
+
+pytestmark = pytest.mark.promise("S34")
+
+WRONG = Path(__file__).parents[1] / "mistakes" / "wrong"
+MISTAKES = sorted(
+    folder.name for folder in WRONG.iterdir() if not folder.name.startswith("project")
+)
+MOST_DROPPED = 4
+"""Lines of a pasted record that a repair takes away."""
+PROJECT = """\
+manifests: [.]
+defaultEnvironment: local
+environments:
+  local:
+    emulator: {data: .reconciler/local.db}
+    variables: {team: payments, threshold: 5}
+  production:
+    baseUrl: https://api.example.com
+    variables: {team: payments, threshold: 5}
+"""
+BROKEN = """\
+# ours
+apiVersion: reconciler/v1
+kind: SLO
+metadata: {name: checkout}   # the shop
+spec:
+  name: 'Checkout'
+  descripton:   "Who buys, buys"   # short
+  targetThresholdPercentage: "99,5"   # often
+  sloTimeFrame: "28d"
+  labels: {team: 1, 'tier': "a"}
+  requestBasedMetricSli:
+    goodEvents: {query: {job="shop"}}
+    totalEvent: {query: all}   # both
+---
+apiVersion: reconciler/v1
+kind: Dashboard
+metadata: {name: shop}
+spec:
+  dashboard:
+    name: Shop: all
+    relativeTimeFrame: 1h
+    layout: {sections: []}
+"""
+REPAIRED = """\
+# ours
+apiVersion: reconciler/v1
+kind: SLO
+metadata: {name: checkout}   # the shop
+spec:
+  name: 'Checkout'
+  description:   "Who buys, buys"   # short
+  targetThresholdPercentage: 99.5   # often
+  sloTimeFrame: "SLO_TIME_FRAME_28_DAYS"
+  labels: {team: "1", 'tier': "a"}
+  requestBasedMetricSli:
+    goodEvents: {query: '{job="shop"}'}
+    totalEvents: {query: all}   # both
+---
+apiVersion: reconciler/v1
+kind: Dashboard
+metadata: {name: shop}
+spec:
+  dashboard:
+    name: "Shop: all"
+    relativeTimeFrame: 3600s
+    layout: {sections: []}
+"""
+
+
+@pytest.mark.parametrize("line_end", ["\n", "\r\n"])
+def test_all_that_is_named(workspace: Workspace, line_end: str) -> None:
+    """Each named repair is made, in one run, and every other byte stays."""
+    file = workspace.root / "shop.yaml"
+    file.write_bytes(BROKEN.replace("\n", line_end).encode())
+
+    ran = workspace.run("validate", "--fix")
+
+    assert file.read_bytes().decode() == REPAIRED.replace("\n", line_end)
+    assert (ran.code, ran.out) == (0, "")
+    assert ran.err.startswith("repaired 8 fields in 1 file\n")
+
+
+def test_likely_repairs(workspace: Workspace) -> None:
+    """A guess is counted and not made, and `--unsafe-fixes` makes it."""
+    text = SLO.replace("99.9", "0.999")
+    file = workspace.write("slo.yaml", text)
+
+    counted = workspace.run("validate", "--fix")
+
+    assert file.read_text(encoding="utf-8") == text
+    assert "--unsafe-fixes`: 1 likely repair\n" in counted.err
+
+    made = workspace.run("validate", "--fix", "--unsafe-fixes")
+
+    assert file.read_text(encoding="utf-8") == SLO
+    assert (counted.code, made.code, made.out) == (0, 0, "")
+
+
+def test_an_error_that_is_left(workspace: Workspace) -> None:
+    """The exit code is 4 where an error is left, and what could be repaired is repaired."""
+    text = SLO.replace("sloTimeFrame: SLO_TIME_FRAME_28_DAYS", "sloTimeFrame: 7d")
+    file = workspace.write("slo.yaml", text.replace("99.9", "nearly"))
+
+    ran = workspace.run("validate", "--fix")
+
+    assert ran.code == 4
+    assert "sloTimeFrame: SLO_TIME_FRAME_7_DAYS" in file.read_text(encoding="utf-8")
+    assert ran.out.count("error[") == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        SLO.replace("  name: Checkout", "  nmae: Checkout\n  name: Shop"),
+        SLO.replace("  sloTimeFrame: SLO_TIME_FRAME_28_DAYS", "  sloTimeFrame: &frame 28d"),
+        SLO.replace("  sloTimeFrame: SLO_TIME_FRAME_28_DAYS", "  sloTimeFrame: ${var:frame}"),
+    ],
+)
+def test_what_is_no_place_of_a_repair(workspace: Workspace, text: str) -> None:
+    """A taken name, a value that others repeat, and what an expression gives stay as they are."""
+    workspace.settle(PROJECT.replace("team: payments", "frame: 28d"))
+    file = workspace.write("slo.yaml", text)
+
+    ran = workspace.run("validate", "--fix")
+
+    assert (ran.code, file.read_text(encoding="utf-8")) == (4, text)
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_mistakes_of_newcomers(mistake: str, workspace: Workspace) -> None:
+    """No repair that a complaint names is left, no comment is lost, and the rest stays."""
+    workspace.settle(PROJECT)
+    shutil.copytree(WRONG / mistake, workspace.root, dirs_exist_ok=True)
+    (workspace.root / "told.txt").unlink()
+    files = [path for path in workspace.root.rglob("*.yaml") if path.is_file()]
+    for path in files:
+        path.write_bytes(path.read_bytes() + b"# the end\n")
+    before = {path: path.read_text(encoding="utf-8") for path in files}
+
+    workspace.run("validate", "--fix")
+    fixed = _named(workspace)
+    workspace.run("validate", "--unsafe-fixes")
+
+    assert not fixed & CERTAIN
+    assert not _named(workspace) & LIKELY
+    for path, text in before.items():
+        after = path.read_text(encoding="utf-8")
+        assert after.endswith("# the end\n")
+        assert after.count("\n") >= text.count("\n") - MOST_DROPPED
+
+
+def _named(workspace: Workspace) -> set[str]:
+    """Return the codes of the complaints that name a text to write."""
+    options = Options(
+        paths=(),
+        project=workspace.root / "reconciler.yaml",
+        environment=None,
+        verbose=False,
+        quiet=False,
+    )
+    return {
+        complaint.code
+        for complaint in check(options, in_all=True).workspace.complaints
+        if complaint.suggestion and not isinstance(complaint.suggestion, Advice)
+    }
