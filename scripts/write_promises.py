@@ -110,9 +110,11 @@ PROMISES = {
     "S54": "A journal in git that was rewound is refused like a lost one",
     "S55": "What small text expands to is bounded by what it makes, early",
     "S56": "An export in snake_case is converted at any depth",
+    "S57": "`adopt` keeps a literal block with leading blanks a block",
     "S58": "Of a trusted checkout the newest commit of the default branch decides",
     "S59": "Real payloads import, apply and keep on the emulator",
     "S61": "A plan that differs from the reviewed one names every field that differs",
+    "S62": "`adopt` writes an alias out where a comment follows its anchor",
     "S63": "An empty file is named by an import",
 }
 
