@@ -75,6 +75,7 @@ PROMISES = {
     "S1": "A dashboard that the service stores without a slug is kept as it is, and gets none",
     "S2": "What the emulator fills in has a switch each, and the default fills in least",
     "S3": "Rules of one name are all imported, with names that do not depend on their order",
+    "S4": "A query that names an undeclared variable is told; fixed variables of Grafana come over",
     "S5": "A key of a converted file is taken or named, with its panel or rule",
     "S6": "OpenSLO documents in one list are read like documents of one file",
     "S7": "An id that begins with a hyphen is an id on the command line",
