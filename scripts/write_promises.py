@@ -100,6 +100,7 @@ PROMISES = {
     "S30": "A command secret gets no search path that leads into an untrusted checkout",
     "S31": "Nothing beyond a link on the way to the project file is read or quoted in CI",
     "S32": "A deleted folder, no temporary space and a pipe in place of a file are plain errors",
+    "S36": "`import --minimal` leaves out zero values, and the next plan keeps every resource",
     "S42": "`init` keeps the journal where the repository can keep it, and errors name both ways",
     "S44": "A refused apply makes no journal, and a missing one with known ids is a warning",
     "S47": "The demo is read in two minutes: at most 120 lines",

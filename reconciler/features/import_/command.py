@@ -46,6 +46,11 @@ NOUNS = {kind.noun: kind for kind in KINDS}
     help="Write the manifests there; else into the kind's folder below the first of `manifests:`.",
 )
 @click.option("--keep-json", is_flag=True, help="Leave dashboards as JSON next to short manifests.")
+@click.option(
+    "--minimal",
+    is_flag=True,
+    help="Leave out what the service fills in by itself, as `deleted: false`: it is not watched.",
+)
 @click.option("--dry-run", is_flag=True, help="Only say what would be written.")
 @click.option(
     "--parameterise",
@@ -70,6 +75,7 @@ def import_(  # noqa: PLR0913 - one for each option
     everything: bool,
     to: Path | None,
     keep_json: bool,
+    minimal: bool,
     dry_run: bool,
     parameterise: str | None,
     given_ids: tuple[str, ...],
@@ -98,6 +104,7 @@ def import_(  # noqa: PLR0913 - one for each option
         ids=ids_in(given_ids, is_used=bool(paths)),
         to=to,
         keep_json=keep_json,
+        minimal=minimal,
         dry_run=dry_run,
     )
     result = import_now(options, wanted, patience)

@@ -135,7 +135,7 @@ def import_now(options: Options, wanted: ToImport, patience: LockTimeout) -> Imp
     if wanted.to is not None:
         folder_inside(Path.cwd() / wanted.to, session.project.root.resolve())
     with TemporaryFile() as stream:
-        spool = Buffer(stream, session.environment.api)
+        spool = Buffer(stream, session.environment.api, is_minimal=wanted.minimal)
         gathered = gather(options, session, wanted, journal.history, spool)
         hiding = Hiding(secrets, lambda: journal.salt)
         drawings = Drawings(

@@ -449,15 +449,17 @@ def reading(shop: Shop, switches: dict[str, str]) -> None:
     shop.settle(yaml.safe_dump(settings))
 
 
+@pytest.mark.promise("S36")
+@pytest.mark.parametrize("words", [(), ("--minimal",)])
 @pytest.mark.parametrize("shape", ["wrapped", "bare"])
-def test_everything_listed(shop: Shop, shape: str) -> None:
+def test_everything_listed(shop: Shop, shape: str, words: tuple[str, ...]) -> None:
     """Where the project file says how, `--all` imports all there is live, and all of it is kept."""
     reading(shop, {"reads": shape, "lists": "some"})
 
-    ran = shop.run("import", "--all")
+    ran = shop.run("import", "--all", *words)
     before = files(shop)
     planned = actions(shop)
-    again = shop.run("import", "--all")
+    again = shop.run("import", "--all", *words)
 
     assert (ran.code, again.code) == (0, 0), ran.err
     assert set(planned.values()) == {"keep"}
