@@ -102,6 +102,7 @@ PROMISES = {
     "S32": "A deleted folder, no temporary space and a pipe in place of a file are plain errors",
     "S36": "`import --minimal` leaves out zero values, and the next plan keeps every resource",
     "S42": "`init` keeps the journal where the repository can keep it, and errors name both ways",
+    "S43": "`import -e NAME` offers to make NAME the default, and `init` for a service does",
     "S44": "A refused apply makes no journal, and a missing one with known ids is a warning",
     "S47": "The demo is read in two minutes: at most 120 lines",
     "S48": "`--help` groups the commands",

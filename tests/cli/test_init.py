@@ -266,3 +266,14 @@ def test_nothing_before_every_place_is_good(home: Path, leads: str) -> None:
     assert ran.code == 4
     assert [path.name for path in (home / "a").iterdir()] == [".github"]
     assert not [*(home / "out").iterdir()]
+
+
+@pytest.mark.promise("S43")
+@pytest.mark.parametrize(
+    ("words", "default"), [((), "local"), (("--base-url", ADDRESS, "-e", "eu-1"), "eu-1")]
+)
+def test_the_default_environment(home: Path, words: tuple[str, ...], default: str) -> None:
+    """A workspace for a service has that service as its default, and any other one the emulator."""
+    assert typed("init", *words).code == 0
+
+    assert document(home / "reconciler.yaml")["defaultEnvironment"] == default

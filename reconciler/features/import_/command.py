@@ -8,10 +8,15 @@ from pathlib import Path
 import click
 
 from reconciler.cli import options
-from reconciler.cli.console import data, json_data, words
+from reconciler.cli.console import agreed, data, is_terminal, json_data, words
 from reconciler.cli.lock_wait import lock_timeout
 from reconciler.errors import UsageError, worst
-from reconciler.features.import_.import_resources import ImportDocument, ImportResult, import_now
+from reconciler.features.import_.import_resources import (
+    ImportDocument,
+    ImportResult,
+    OtherDefault,
+    import_now,
+)
 from reconciler.features.import_.import_sources import ToImport
 from reconciler.journal.store import LockTimeout
 from reconciler.kinds import KINDS
@@ -20,6 +25,7 @@ from reconciler.operations.open_project import Options
 from reconciler.report.safe import safe
 from reconciler.report.words import plural
 from reconciler.syntax.suggestions import nearest
+from reconciler.workspace.new_files import default_environment, set_default_environment
 
 NOUNS = {kind.noun: kind for kind in KINDS}
 
@@ -119,6 +125,8 @@ def import_(  # noqa: PLR0913 - one for each option
         words(summary_of(result, dry_run=dry_run))
         if exports and not dry_run and (unwatched := describe_unwatched(result)):
             words(unwatched)
+        if result.imported and result.default is not None and not dry_run:
+            offer_default(result.default)
     return code
 
 
@@ -200,6 +208,19 @@ def summary_of(result: ImportResult, *, dry_run: bool) -> str:
     if dry_run:
         return f"would write {count}"
     return f"wrote {count}" if result.imported else "nothing to write"
+
+
+def offer_default(default: OtherDefault) -> None:
+    """Offer to make the environment of this import the default; without a terminal, say how.
+
+    Raises InvalidInput where the project file cannot be edited.
+    """
+    line = f"`{default_environment(default.this)}` in {default.file.name}"
+    fact = f"without -e, commands use `{default.name}`"
+    if not is_terminal():
+        words(safe(f"{fact}: write {line} to use `{default.this}`"))
+    elif agreed(safe(f"{fact}. Write {line}?")):
+        set_default_environment(default.file, default.this)
 
 
 def describe_unwatched(result: ImportResult) -> str:
