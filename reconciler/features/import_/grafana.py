@@ -259,11 +259,12 @@ LAST_OF: tuple[Json, ...] = ([], ["lastNotNull"], ["last"], ["current"])
 TALLEST = 100
 LISTED = frozenset(("interval", "custom"))
 FIXED = frozenset(("textbox", "constant"))
-"""Types of variables whose values stand in the dashboard: several, or one."""
+"""Types of variables with values in the dashboard: several, or one."""
 
 ALL = "$__all"
 """The value of a variable for all of its values."""
 
+_INPUT = re.compile(r"[$][{](\w+)[}]")
 _BETWEEN = re.compile(r"(?<!\\),")
 _LABELLED = re.compile(r"(.+?)\s+:\s+(.+)")
 _BACK = re.compile(r"now-(\w+)")
@@ -334,7 +335,7 @@ def _put_variables(dashboard: dict[str, Json], inner: Fields, notes: Notes) -> f
     """Convert the variables with a fixed list of values; return their names."""
     made: dict[str, Json] = {}
     inputs = {
-        f"${{{text_at(field.document, 'name')}}}": text_at(field.document, "value")
+        text_at(field.document, "name"): text_at(field.document, "value")
         for field in inner.each("__inputs")
     }
     for variable in inner.inner("templating").each("list"):
@@ -356,10 +357,11 @@ def _put_variables(dashboard: dict[str, Json], inner: Fields, notes: Notes) -> f
 def _choices(variable: Fields, kind: str, inputs: Mapping[str, str]) -> dict[str, str]:
     """Return the labels of a variable's values, by value; none for a type without fixed values.
 
-    `inputs` are the values of a shared dashboard, by the expressions that stand for them.
+    `inputs` are values by the names that a shared dashboard has for them.
     """
     written = text_at(variable.document, "query")
-    written = inputs.get(written, written)
+    if found := _INPUT.fullmatch(written):
+        written = inputs.get(found[1], written)
     if kind in FIXED and "query" in variable:
         return {written: written}
     if kind not in LISTED or variable.text("valuesFormat") not in ("", "csv"):
