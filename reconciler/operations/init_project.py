@@ -26,7 +26,7 @@ from reconciler.runtime.advice import on_journal, on_manifests
 from reconciler.runtime.git import GitStuck, ask
 from reconciler.syntax.files import PROJECT_FILE, find_files, folder_in_repository
 from reconciler.syntax.write_files import sync_folder, write_new_files
-from reconciler.workspace.new_files import with_modeline
+from reconciler.workspace.new_files import default_environment, with_modeline
 from reconciler.workspace.project_file import load_project
 
 ENVIRONMENT = "production"
@@ -171,9 +171,11 @@ def _led(name: str) -> str:
 
 
 def _filled(text: str, wanted: Start) -> str:
-    """Fill in name and address; without an address, its lines become comments."""
+    """Fill in name and address, and make it the default; without an address it is a comment."""
     text = re.sub(rf"\b{ENVIRONMENT}\b", wanted.environment, text)
     if wanted.base_url:
+        chosen = default_environment(wanted.environment)
+        text = text.replace(default_environment(EMULATED), chosen)
         return text.replace(_ADDRESS, wanted.base_url)
     return _AT_ADDRESS.sub(r"\1# ", text)
 

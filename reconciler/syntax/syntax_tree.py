@@ -119,8 +119,8 @@ class WrittenText:
 
 
 _COMMENT = re.compile(r"(?:(?<=[ \t\r\n])|(?<=\A))#[^\r\n]*")
-_COMMENT_LINES = re.compile(r"(?:#[^\r\n]*[ \t\r\n]+)*")
-_PROPERTY = re.compile(r"&[^ \t\r\n]*[ \t\r\n]+")
+_PROPERTY = re.compile(r"&[^ \t\r\n]*[ \t\r\n]+(?:#[^\r\n]*[ \t\r\n]+)*")
+"""An anchor, and the comments after it."""
 _MARK = re.compile(r"^---(?=\s|$)", re.MULTILINE)
 _HEADER = re.compile(r"[|>][-+0-9]*")
 
@@ -209,9 +209,8 @@ class _Reader:
         elif node.values:
             last = node.values[-1]
             node.end = max(last.end, node.keys[-1].end if node.keys else 0)
-            # Comments may follow an anchor.
-            dash = _COMMENT_LINES.match(self.written.text, node.start)
-            node.start = node.keys[0].start if node.keys or dash is None else dash.end()
+            if node.keys:
+                node.start = node.keys[0].start
         self._add(node)
 
     def _name(self, event: Any, node: SyntaxNode) -> None:

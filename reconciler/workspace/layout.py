@@ -60,6 +60,7 @@ STEP = 2
 _KEY_SEPARATOR = re.compile(r'"[ \t]*:([ \t]*)')
 _ITEM_SEPARATOR = re.compile(r"[^\s,],([ \t]*)(?=[^\s])")
 _TEXT = "tag:yaml.org,2002:str"
+_INDICATOR = re.compile(r"[|>][-+]?([1-9])")
 _UNSAFE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff]")
 
 
@@ -168,7 +169,7 @@ class FileLayout:
         """Return the lines of a scalar or flow value in a block; several make a block scalar."""
         if isinstance(value, dict | list):
             return [self.flow(value, like)]
-        if isinstance(value, str) and (lines := block_text(value)) is not None:
+        if isinstance(value, str) and "\n" in value and (lines := literal_block(value)):
             return lines
         return [self.token(value, like, in_flow=False)]
 
@@ -223,20 +224,19 @@ def indented(lines: Iterable[str], by: int) -> Iterator[str]:
     return (" " * by + line if line else line for line in lines)
 
 
-def block_text(value: str) -> list[str] | None:
-    """Return the lines of a block scalar without indentation, its header first, or None.
+def literal_block(value: str, indicator: int = 0) -> list[str] | None:
+    """Return the lines of a literal block without indentation, its header first, or None.
 
-    A text of one line needs no block scalar, and some texts cannot be one.
+    Some texts cannot be one. A text that begins with a blank needs an indentation `indicator`.
     """
-    if "\n" not in value or _UNSAFE.search(value.replace("\n", "").replace("\t", "")):
-        return None
     body = value.rstrip("\n")
-    ended = len(value) - len(body)
-    lines = body.split("\n")
-    if not body or lines[0][:1] in ("", " ", "\t"):
+    if not body.strip() or _UNSAFE.search(value.replace("\n", "").replace("\t", "")):
         return None
+    if not indicator and body.lstrip("\n").startswith((" ", "\t")):
+        return None
+    ended = len(value) - len(body)
     chomping = {0: "-", 1: ""}.get(ended, "+")
-    return ["|" + chomping, *lines, *[""] * max(0, ended - 1)]
+    return [f"|{indicator or ''}{chomping}", *body.split("\n"), *[""] * max(0, ended - 1)]
 
 
 def _rewrapped(source: Sequence[str], value: str) -> list[str] | None:
@@ -264,23 +264,28 @@ def _rewrapped(source: Sequence[str], value: str) -> list[str] | None:
     return [" ".join(new[start:end]) for start, end in pairwise(sorted(breaks))]
 
 
-def in_its_lines(node: SyntaxNode, source: Sequence[str], value: str) -> list[str] | None:
-    """Return the lines of a text in the form of the `source` lines that it replaces, or None."""
+def in_its_lines(
+    node: SyntaxNode, source: Sequence[str], value: str, column: int
+) -> list[str] | None:
+    """Return the lines of a text in the form of the `source` lines that it replaces, or None.
+
+    `column` is that of the key or dash of the text; lines below the first one are indented.
+    """
+    below = next((line for line in source[1:] if line.strip()), source[-1])
+    margin = len(below) - len(below.lstrip(" "))
     if node.style == "|":
-        return block_text(value) or _one_line_block(value)
-    if node.style == ">":
-        return _folded(source[1:], node.text, value)
-    return _wrapped(node, source, value)
-
-
-def _one_line_block(value: str) -> list[str] | None:
-    """Return a text of one line as a block scalar, like the text before it, or None."""
-    if not value.strip() or value[:1] in (" ", "\t") or "\n" in value.rstrip("\n"):
-        return None
-    lines = block_text(value if value.endswith("\n") else value + "\n")
-    if lines is None or value.endswith("\n\n"):
-        return None
-    return ["|" if value.endswith("\n") else "|-", *lines[1:]]
+        indicator = _INDICATOR.match(source[0])
+        own = 0 if indicator is None else int(indicator[1])
+        margin = column + own if own else margin
+        lines = literal_block(value, own)
+        if lines is None:
+            margin = min(margin, column + 9)
+            lines = literal_block(value, margin - column)
+    elif node.style == ">":
+        lines = _folded(source[1:], node.text, value)
+    else:
+        lines = _wrapped(node, source, value)
+    return lines and [lines[0], *indented(lines[1:], margin)]
 
 
 def _folded(source: Sequence[str], before: str, value: str) -> list[str] | None:

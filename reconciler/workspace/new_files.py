@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from codecs import BOM_UTF8
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -207,11 +207,38 @@ def add_variables(file: Path, variables: Mapping[str, Mapping[str, ProjectVariab
         for name, more in variables.items()
     )
     by_hand = f"{file.name} cannot be written: add these variables by hand ({listed})"
+    _rewrite_project(file, lambda values: _with_variables(values, variables), by_hand)
+
+
+def set_default_environment(file: Path, name: str) -> None:
+    """Write the default environment into a project file; the rest of the file stays.
+
+    Raises InvalidInput if it has to be written by hand.
+    """
+    by_hand = f"{file.name} cannot be edited: write `{default_environment(name)}` by hand"
+    _rewrite_project(
+        file,
+        lambda values: (
+            {**values[0], "defaultEnvironment": name}
+            if len(values) == 1 and isinstance(values[0], dict)
+            else None
+        ),
+        by_hand,
+    )
+
+
+def default_environment(name: str) -> str:
+    """Return the line of a project file that says which environment is used without `-e`."""
+    return f"defaultEnvironment: {name}"
+
+
+def _rewrite_project(file: Path, wanted_of: Callable[[Sequence[Json]], Json], by_hand: str) -> None:
+    """Edit a project file; `wanted_of` returns its document, None for what cannot be edited."""
     text = read_own_file(file, file.name)
     if isinstance(text, Complaint):
         raise InvalidInput(f"{by_hand}: {text.message}")
     script = Script(file, file.name, read_text(text, is_json=False), is_json=False)
-    wanted = None if script.reading.has_errors else _with_variables(script.values, variables)
+    wanted = None if script.reading.has_errors else wanted_of(script.values)
     edit = None if wanted is None else towards(script.values[0], wanted) or Within({})
     made = None if edit is None else text_after(script, {0: edit})
     if made is None:

@@ -152,11 +152,11 @@ class Rewriting:
         return 0
 
     def _without_anchor(self, target: SyntaxNode) -> Splice:
-        end = self._anchor_end(target)
-        if end == self.where.line_end(end) and target.start > end:
-            return Splice(target.opening - 1, end, "")
-        after = end + len(self.where.text[end : target.start].split("\n")[0])
-        return Splice(target.opening, after, "")
+        start, end = target.opening, self._anchor_end(target)
+        if self.where.text[start - 1] == " ":
+            return Splice(start - 1, end, "")
+        rest = self.where.text[end : self.where.line_end(end)]
+        return Splice(start, end + len(rest) - len(rest.lstrip(" ")), "")
 
     def _write_out(self, alias: SyntaxNode, path: Path, anchor: str = "") -> None:
         before = value_at(self.value, path)
@@ -585,6 +585,7 @@ class Rewriting:
     ) -> list[str]:
         """Return the text of a value on the line of its key or dash, and the lines below."""
         layout, where = self.layout, self.where
+        column = where.column(holder.keys[nth].start if holder.keys else holder.start)
         by = len(layout.step) if holder.keys else self._gap(holder) + 1
         if is_block(value, like):
             lines = layout.block(value, like)
@@ -592,21 +593,13 @@ class Rewriting:
                 by = layout.offset if isinstance(value, list) else by
                 lines = ["", *lines]
         else:
-            kept = self._in_its_lines(node, value) if isinstance(value, str) else None
-            if kept is not None:
-                return kept
+            source = where.text[node.start : node.end].replace("\r\n", "\n").split("\n")
+            if isinstance(value, str) and len(source) > 1:
+                kept = in_its_lines(node, source, value, column)
+                if kept is not None:
+                    return kept
             lines = layout.scalar(value, like)
-        column = where.column(holder.keys[nth].start if holder.keys else holder.start)
         return [lines[0], *indented(lines[1:], column + by)]
-
-    def _in_its_lines(self, node: SyntaxNode, value: str) -> list[str] | None:
-        """Return a text in the layout of the lines that it replaces, or None if impossible."""
-        source = self.where.text[node.start : node.end].replace("\r\n", "\n").split("\n")
-        lines = in_its_lines(node, source, value) if len(source) > 1 else None
-        if not lines:
-            return None
-        below = next((line for line in source[1:] if line.strip()), source[-1])
-        return [lines[0], *indented(lines[1:], len(below) - len(below.lstrip(" ")))]
 
     def _lay(self, node: SyntaxNode, head: int, first: str, rest: Sequence[str]) -> None:
         """Write a first line after a key or dash, and the rest below, in place of a node."""

@@ -316,3 +316,14 @@ def test_a_query_that_cannot_be_parsed(tmp_path: Path, code: str) -> None:
     ran = typed("validate", "--project", str(tmp_path / "reconciler.yaml"))
 
     assert (ran.code, f"error[{code}]" in ran.out) == (4, True)
+
+
+@pytest.mark.promise("S43")
+@pytest.mark.parametrize(
+    ("words", "default"), [((), "local"), (("--base-url", ADDRESS, "-e", "eu-1"), "eu-1")]
+)
+def test_the_default_environment(home: Path, words: tuple[str, ...], default: str) -> None:
+    """A workspace for a service has that service as its default, and any other one the emulator."""
+    assert typed("init", *words).code == 0
+
+    assert document(home / "reconciler.yaml")["defaultEnvironment"] == default

@@ -130,6 +130,82 @@ def test_one_edit(before: str, edit: Edit, wanted: str) -> None:
     assert after(before, edit) == wanted
 
 
+SHARED = "a: &q   # shared\n  x: 1\nb: *q\n"
+
+
+@pytest.mark.promise("S62")
+@pytest.mark.parametrize(
+    ("before", "edit", "wanted"),
+    [
+        (SHARED, {"a": Put({"x": 2})}, "a:   # shared\n  x: 2\nb: &q\n  x: 1\n"),
+        (SHARED, {"b": Put({"x": 2})}, "a: &q   # shared\n  x: 1\nb:\n  x: 2\n"),
+        (
+            SHARED,
+            {"a": Put({"x": 2}), "b": Put({"x": 3})},
+            "a:   # shared\n  x: 2\nb: &q\n  x: 3\n",
+        ),
+        (
+            "a: &q # one\n  # two\n  - x\n  - y\nb: *q\n",
+            {"a": Put(["z"])},
+            "a: # one\n  # two\n  - z\nb: &q\n  - x\n  - y\n",
+        ),
+        ("a: &q # c\n  text\nb: *q\n", {"a": Put("new")}, "a: new # c\nb: &q text\n"),
+        (
+            "a: &q | # c\n  text\nb: *q\n",
+            {"a": Put({"x": 2})},
+            "a: # c\n  x: 2\nb: &q |\n  text\n",
+        ),
+        (
+            "a:\n  - &q # c\n    x: 1\nb: *q\n",
+            {"a": Put([{"x": 2}])},
+            "a:\n  - # c\n    x: 2\nb: &q\n  x: 1\n",
+        ),
+    ],
+)
+def test_comments_after_an_anchor(before: str, edit: Any, wanted: str) -> None:
+    """An alias is written out, whichever side differs, with a comment behind the anchor too."""
+    assert after(before, Within(edit)) == wanted
+
+
+lines_of_blocks = st.from_regex(r"[ a:#'-]{0,3}b", fullmatch=True)
+
+
+@pytest.mark.promise("S57")
+@pytest.mark.parametrize("head", ["a: |2  # why\n", "a:\n- |2-\n"])
+@given(
+    lines=st.lists(lines_of_blocks | st.just(""), min_size=2).filter(lambda own: own[-1]),
+    data=st.data(),
+)
+def test_blocks_stay_blocks(head: str, lines: list[str], data: st.DataObject) -> None:
+    """Of a literal block with leading blanks only the line that another text has is changed."""
+    nth = data.draw(st.integers(0, len(lines) - 1))
+    edited = [*lines]
+    edited[nth] = data.draw(lines_of_blocks)
+    ending = "" if "-" in head else "\n"
+    text, wanted = (
+        head + "".join(f"  {line}\n" if line else "\n" for line in own) for own in (lines, edited)
+    )
+    block = "\n".join(edited) + ending
+
+    edit: Edit = ListItems((ListItem(("a", 0), Put(block)),)) if "-" in head else Put(block)
+    assert after(text, Within({"a": edit})) == wanted
+
+
+@pytest.mark.promise("S57")
+@pytest.mark.parametrize(
+    ("before", "new", "wanted"),
+    [
+        ("a: |  # why\n  one\n  two\n", "  one\ntwo\n", "a: |2  # why\n    one\n  two\n"),
+        ("a: |4\n      one\n    two\n", " one", "a: |4-\n     one\n"),
+        ("a: |-\n\n  one\n  two\n", "\none\n2", "a: |-\n\n  one\n  2\n"),
+        ("a: |\n            one\n            two\n", " one\n", "a: |9\n          one\n"),
+    ],
+)
+def test_blocks_with_another_beginning(before: str, new: str, wanted: str) -> None:
+    """A block that begins with blanks only now gets the indentation that it needs."""
+    assert after(before, Within({"a": Put(new)})) == wanted
+
+
 @pytest.mark.parametrize(
     ("before", "edit", "wanted"),
     [

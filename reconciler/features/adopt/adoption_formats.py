@@ -72,6 +72,10 @@ ALSO = (
     "its manifest is that of {names} too, and says this there from now on: what is meant here "
     "alone belongs below `overrides:`"
 )
+ALL_ALSO = (
+    "{count} are those of {names} too, and say this there from now on: what is meant here alone "
+    "belongs below `overrides:`"
+)
 _GIT_WAITS = (
     "it was not edited live since the last apply or adopt, and its manifest says otherwise, as "
     "an apply would write it; where another machine adopted a live edit, get that commit first"
@@ -90,14 +94,17 @@ def difference_of(field: Adopted) -> Difference:
     return Difference(field.path, field.before, field.after, operation)
 
 
-def notes_on(adoption: Adoption) -> list[str]:
-    """Return notes on the state of an adoption and its reasons; none where its fields suffice."""
+def notes_on(adoption: Adoption, *, elsewhere: bool = True) -> list[str]:
+    """Return notes on the state of an adoption and its reasons; none where its fields suffice.
+
+    `elsewhere` includes the other environments that the edit changes.
+    """
     meaning = _STATES[adoption.state].meaning
     if adoption.git_waits:
         meaning = _GIT_WAITS
     elif adoption.state == "adopted" and not adoption.is_only_noted:
         meaning = ""
-    if adoption.elsewhere and adoption.state == "adopted":
+    if elsewhere and adoption.elsewhere and adoption.state == "adopted":
         named = ", ".join(map(safe, adoption.elsewhere))
         meaning = f"{meaning}; " * bool(meaning) + ALSO.format(names=named)
     notes = (
@@ -113,10 +120,23 @@ def adopted_text(run: AdoptionRun, style: Style) -> str:
     lines: list[str] = []
     for adoption in run.adoptions:
         lines.extend(_lines(adoption, run, style))
+    for names, count in _shared(run).items():
+        note = ALL_ALSO.format(count=plural(count, "manifest"), names=", ".join(map(safe, names)))
+        lines += [*wrapped(note, style, Colour.CYAN), ""]
     if run.only_shown:
         lines.extend(fix_diff(file.name, file.before, file.after) for file in run.files)
     lines.append(fitted(style.paint(adoption_summary(run), Colour.BOLD), style))
     return "\n".join(line.removesuffix("\n") for line in lines) + "\n"
+
+
+def _shared(run: AdoptionRun) -> dict[tuple[str, ...], int]:
+    """Return the environments that several edits change too, which are named once, with counts."""
+    names = Counter(
+        adoption.elsewhere
+        for adoption in run.adoptions
+        if adoption.elsewhere and adoption.state == "adopted"
+    )
+    return {others: count for others, count in names.items() if count > 1}
 
 
 def adoption_summary(run: AdoptionRun) -> str:
@@ -145,7 +165,7 @@ def _lines(adoption: Adoption, run: AdoptionRun, style: Style) -> Iterator[str]:
         return
     name = style.paint(f"{sign} {safe(str(adoption.ref))}", colour)
     yield f"  {name}  {style.paint(safe(str(adoption.source)), Colour.DIM)}"
-    for note in notes_on(adoption):
+    for note in notes_on(adoption, elsewhere=adoption.elsewhere not in _shared(run)):
         yield from wrapped(note, style, Colour.CYAN)
     if adoption.last.told:
         yield from wrapped(f"live was last changed {adoption.last}", style, Colour.CYAN)

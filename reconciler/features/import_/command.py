@@ -8,10 +8,15 @@ from pathlib import Path
 import click
 
 from reconciler.cli import options
-from reconciler.cli.console import data, json_data, words
+from reconciler.cli.console import agreed, data, is_terminal, json_data, words
 from reconciler.cli.lock_wait import lock_timeout
 from reconciler.errors import UsageError, worst
-from reconciler.features.import_.import_resources import ImportDocument, ImportResult, import_now
+from reconciler.features.import_.import_resources import (
+    ImportDocument,
+    ImportResult,
+    OtherDefault,
+    import_now,
+)
 from reconciler.features.import_.import_sources import ToImport
 from reconciler.journal.store import LockTimeout
 from reconciler.kinds import KINDS
@@ -20,6 +25,7 @@ from reconciler.operations.open_project import Options
 from reconciler.report.safe import safe
 from reconciler.report.words import plural
 from reconciler.syntax.suggestions import nearest
+from reconciler.workspace.new_files import default_environment, set_default_environment
 
 NOUNS = {kind.noun: kind for kind in KINDS}
 
@@ -46,6 +52,11 @@ NOUNS = {kind.noun: kind for kind in KINDS}
     help="Write the manifests there; else into the kind's folder below the first of `manifests:`.",
 )
 @click.option("--keep-json", is_flag=True, help="Leave dashboards as JSON next to short manifests.")
+@click.option(
+    "--minimal",
+    is_flag=True,
+    help="Leave out what the service fills in by itself, as `deleted: false`: it is not watched.",
+)
 @click.option("--dry-run", is_flag=True, help="Only say what would be written.")
 @click.option(
     "--parameterise",
@@ -70,6 +81,7 @@ def import_(  # noqa: PLR0913 - one for each option
     everything: bool,
     to: Path | None,
     keep_json: bool,
+    minimal: bool,
     dry_run: bool,
     parameterise: str | None,
     given_ids: tuple[str, ...],
@@ -98,6 +110,7 @@ def import_(  # noqa: PLR0913 - one for each option
         ids=ids_in(given_ids, is_used=bool(paths)),
         to=to,
         keep_json=keep_json,
+        minimal=minimal,
         dry_run=dry_run,
     )
     result = import_now(options, wanted, patience)
@@ -112,6 +125,8 @@ def import_(  # noqa: PLR0913 - one for each option
         words(summary_of(result, dry_run=dry_run))
         if exports and not dry_run and (unwatched := describe_unwatched(result)):
             words(unwatched)
+        if result.imported and result.default is not None and not dry_run:
+            offer_default(result.default)
     return code
 
 
@@ -193,6 +208,19 @@ def summary_of(result: ImportResult, *, dry_run: bool) -> str:
     if dry_run:
         return f"would write {count}"
     return f"wrote {count}" if result.imported else "nothing to write"
+
+
+def offer_default(default: OtherDefault) -> None:
+    """Offer to make the environment of this import the default; without a terminal, say how.
+
+    Raises InvalidInput where the project file cannot be edited.
+    """
+    line = f"`{default_environment(default.this)}` in {default.file.name}"
+    fact = f"without -e, commands use `{default.name}`"
+    if not is_terminal():
+        words(safe(f"{fact}: write {line} to use `{default.this}`"))
+    elif agreed(safe(f"{fact}. Write {line}?")):
+        set_default_environment(default.file, default.this)
 
 
 def describe_unwatched(result: ImportResult) -> str:

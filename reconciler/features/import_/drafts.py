@@ -22,7 +22,7 @@ from reconciler.features.import_.match_declared import (
     with_references,
 )
 from reconciler.features.import_.names import content_mark
-from reconciler.features.import_.records import Hiding, ImportRecord, Left
+from reconciler.features.import_.records import Hiding, ImportRecord, Left, minimal
 from reconciler.model import API_VERSION, Manifest, Ref, Source
 from reconciler.model.assumptions import Assumptions
 from reconciler.operations.open_session import Session
@@ -41,14 +41,19 @@ _WRITER = json.JSONEncoder(check_circular=False)
 
 
 class Buffer:
-    """Documents in a temporary file until their names are known."""
+    """Documents in a temporary file until their names are known; `is_minimal` as in records."""
 
-    def __init__(self, stream: IO[bytes], assumptions: Assumptions) -> None:
+    def __init__(
+        self, stream: IO[bytes], assumptions: Assumptions, *, is_minimal: bool = False
+    ) -> None:
         self._stream = stream
+        self._is_minimal = is_minimal
         self._assumptions = assumptions
 
     def keep(self, record: ImportRecord, origin: ImportOrigin, revision: str = "") -> Brief:
         """Store the document of a record, and return the record without it."""
+        if self._is_minimal:
+            record = minimal(record)
         stretch = self.put(_WRITER.encode(record.spec).encode())
         nameless = Manifest(Ref(record.kind.name, ""), record.spec, Source("", 1))
         slugs = record.kind.identities(nameless)
@@ -96,6 +101,10 @@ class Buffer:
 
 
 SPEC: Path = ("spec",)
+NOT_WATCHED = (
+    "Fields with a zero value are left out. What is not declared is not watched:\n"
+    "an edit of it is no drift, and no apply changes it back."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,11 +153,14 @@ def draft_of(
             "metadata": _metadata(record, ref, environment),
             "spec": spec,
         }
-        text = laid_out(document, {(*SPEC, *path): comment for path, comment in comments.items()})
+        placed = {(*SPEC, *path): comment for path, comment in comments.items()}
+        if record.is_minimal:
+            placed["apiVersion",] = NOT_WATCHED
+        text = laid_out(document, placed)
     except UnwritableError as error:
         return Left(f"{record.called} ({record.where})", error.why, ExitCode.INVALID)
     # A text without escapes and comments reads back as it was.
-    is_sure = export is None and not comments and text.isascii() and "\\" not in text
+    is_sure = export is None and not placed and text.isascii() and "\\" not in text
     return Draft(text, export, document if is_sure else None)
 
 

@@ -104,6 +104,11 @@ KINDS = (*PROMQL_KINDS, "loki", "influx", "elastic", "graphite", "sql", "cloudwa
 """Parts of the type names of data sources, by which a name alone is recognised as a type."""
 
 OPEN_KINDS = frozenset(("mixed", "datasource", "grafana"))
+USUAL_INTERVAL = "5m"
+_NAME = r"__(?:rate_)?interval"
+_DERIVED = re.compile(rf"[$]{_NAME}\b|[$]{{{_NAME}(?::\w+)?}}|\[\[{_NAME}(?::\w+)?\]\]")
+"""An interval that Grafana derives from the zoom, in each spelling."""
+
 _SELECTOR = re.compile(r"\s*\{([^{}]*)\}((?:\s*(?:\|=|!=)\s*\"(?:[^\"\\]|\\.)*\")*)\s*")
 _MATCHER = re.compile(r"\s*(\w+)\s*(=|!=)\s*(\"(?:[^\"\\]|\\.)*\")\s*(?:,|$)")
 _LINE = re.compile(r"(\|=|!=)\s*(\"(?:[^\"\\]|\\.)*\")")
@@ -141,6 +146,8 @@ def queries_of(panel: Panel) -> list[PanelQuery]:
             panel.leave("", f"a query is longer than {LONGEST_QUERY:,} characters, and is cut")
         source = _source_of(target) or panel_source
         is_promql = bool(target.text("expr")) and _is_promql(source, text)
+        if is_promql:
+            text = _with_literals(text, panel.notes)
         language = PROMQL if is_promql and len(text) <= LONGEST_QUERY else ""
         lucene = "" if is_promql else lucene_of(text)
         if is_promql and source.is_only_named:
@@ -161,6 +168,13 @@ def queries_of(panel: Panel) -> list[PanelQuery]:
         if interval := target.scalar("interval"):
             panel.leave(f"{query_name}: interval: {named(interval)}", NOTHING_ALIKE)
     return found
+
+
+def _with_literals(text: str, notes: Notes) -> str:
+    """Return a query with a literal for each interval that Grafana derives from the zoom."""
+    for written in dict.fromkeys(_DERIVED.findall(text)):
+        notes.leave(f"`{written}`", f"it follows the zoom in Grafana; here it is {USUAL_INTERVAL}")
+    return _DERIVED.sub(USUAL_INTERVAL, text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,6 +257,16 @@ LAST = ("lastNotNull", "last", "current")
 LAST_OF: tuple[Json, ...] = ([], ["lastNotNull"], ["last"], ["current"])
 
 TALLEST = 100
+LISTED = frozenset(("interval", "custom"))
+FIXED = frozenset(("textbox", "constant"))
+"""Types of variables with values in the dashboard: several, or one."""
+
+ALL = "$__all"
+"""The value of a variable for all of its values."""
+
+_INPUT = re.compile(r"[$][{](\w+)[}]")
+_BETWEEN = re.compile(r"(?<!\\),")
+_LABELLED = re.compile(r"(.+?)\s+:\s+(.+)")
 _BACK = re.compile(r"now-(\w+)")
 _VARIABLE = re.compile(r"[$][{]?([^\W\d]\w*)|\[\[(\w+)")
 """A variable in a query; `$1` is a group of a pattern in the query."""
@@ -308,43 +332,92 @@ def _put_times(dashboard: dict[str, Json], inner: Fields, notes: Notes) -> None:
 
 
 def _put_variables(dashboard: dict[str, Json], inner: Fields, notes: Notes) -> frozenset[str]:
-    """Convert variables of the type interval, which has a known shape; return their names."""
+    """Convert the variables with a fixed list of values; return their names."""
     made: dict[str, Json] = {}
+    inputs = {
+        text_at(field.document, "name"): text_at(field.document, "value")
+        for field in inner.each("__inputs")
+    }
     for variable in inner.inner("templating").each("list"):
         name, kind = variable.text("name"), variable.text("type")
         called = f"variable `{named(name)}`"
-        listed = text_at(variable.document, "query").split(",")
-        values = [*filter(None, map(str.strip, listed))]
-        if kind != "interval" or not name or not values or name in made:
+        choices = _choices(variable, kind, inputs)
+        if not choices or not name or name in made:
             reason = f"variables of the type {named(kind)} are not taken over"
             notes.leave(called, reason if name not in made else "there are two of this name")
             variable.take_all()
             continue
-        variable.take("query")
-        written = variable.inner("current").text("value")
-        chosen = written if written in values else values[0]
-        if written and written != chosen:
-            notes.leave(f"{called}: current: {named(written)}", "it is none of its values")
-        made[name] = {
-            "name": name,
-            "displayName": variable.text("label") or name,
-            "displayType": "VARIABLE_DISPLAY_TYPE_V2_UNSPECIFIED",
-            "source": {
-                "static": {
-                    "allOption": {"includeAll": False},
-                    "values": [
-                        {"label": value, "value": value, "isDefault": value == chosen}
-                        for value in values
-                    ],
-                    "valuesOrderDirection": "ORDER_DIRECTION_UNSPECIFIED",
-                }
-            },
-            "value": {"interval": {"value": {"label": chosen, "value": chosen}}},
-        }
+        made[name] = {"name": name, **_static(variable, kind, choices, called, notes)}
         notes.unread(called, variable)
     if made:
         dashboard["variablesV2"] = [*made.values()]
     return frozenset(made)
+
+
+def _choices(variable: Fields, kind: str, inputs: Mapping[str, str]) -> dict[str, str]:
+    """Return the labels of a variable's values, by value; none for a type without fixed values.
+
+    `inputs` are values by the names that a shared dashboard has for them.
+    """
+    written = text_at(variable.document, "query")
+    if found := _INPUT.fullmatch(written):
+        written = inputs.get(found[1], written)
+    if kind in FIXED and "query" in variable:
+        return {written: written}
+    if kind not in LISTED or variable.text("valuesFormat") not in ("", "csv"):
+        return {}
+    parts = (part.replace("\\,", ",").strip() for part in _BETWEEN.split(written))
+    pairs = ((part, _LABELLED.fullmatch(part)) for part in filter(None, parts))
+    return {pair[2] if pair else part: pair[1] if pair else part for part, pair in pairs}
+
+
+def _static(
+    variable: Fields, kind: str, choices: Mapping[str, str], called: str, notes: Notes
+) -> dict[str, Json]:
+    """Return a variable with a fixed list of values."""
+    variable.take("query")
+    if kind == "textbox":
+        notes.leave(called, "a text of one's own cannot be typed here: its text is its one value")
+    options = variable.each("options")
+    if {text_at(option.document, "value") for option in options} - {ALL} == choices.keys():
+        for option in options:
+            option.take("selected", "text", "value")
+    chosen = _chosen(variable, choices, called, notes)
+    static: dict[str, Json] = {
+        "allOption": {"includeAll": variable.flag("includeAll")},
+        "values": [
+            {"label": label, "value": value, "isDefault": value in chosen}
+            for value, label in choices.items()
+        ],
+        "valuesOrderDirection": "ORDER_DIRECTION_UNSPECIFIED",
+    }
+    description = variable.text("description")
+    made: dict[str, Json] = {
+        "displayName": variable.text("label") or variable.text("name"),
+        "displayType": "VARIABLE_DISPLAY_TYPE_V2_UNSPECIFIED",
+        "source": {"static": static},
+    }
+    if description := variable.text("description"):
+        made["description"] = description[:LONGEST_TEXT]
+    if kind == "interval":
+        interval = next(iter(chosen), next(iter(choices)))
+        made["value"] = {"interval": {"value": {"label": choices[interval], "value": interval}}}
+    return made
+
+
+def _chosen(
+    variable: Fields, choices: Mapping[str, str], called: str, notes: Notes
+) -> Sequence[str]:
+    """Return the values that are selected at first: what is selected in Grafana, or the first."""
+    current = variable.inner("current").value("value")
+    written = [
+        str(value) for value in (current if isinstance(current, list) else [current]) if value
+    ]
+    others = [value for value in written if value not in choices and value != ALL]
+    if others:
+        notes.leave(f"{called}: current: {named(', '.join(others))}", "it is none of its values")
+    chosen = [value for value in written if value in choices]
+    return chosen or ([] if ALL in written else [*choices][:1])
 
 
 def _sections(inner: Fields, notes: Notes) -> list[_Section]:

@@ -111,12 +111,22 @@ class ImportedResource:
     can_be_read: bool
 
 
+@dataclass(frozen=True, slots=True)
+class OtherDefault:
+    """The default environment of a project `file`, where it is not the one of this run."""
+
+    file: Path
+    name: str
+    this: str
+
+
 @dataclass(slots=True)
 class ImportResult:
-    """Imported and skipped resources of an import."""
+    """Imported and skipped resources of an import, and the default that is another environment."""
 
     imported: list[ImportedResource] = field(default_factory=list)
     skipped: list[Left] = field(default_factory=list)
+    default: OtherDefault | None = None
 
     @property
     def exit_codes(self) -> set[int]:
@@ -135,7 +145,7 @@ def import_now(options: Options, wanted: ToImport, patience: LockTimeout) -> Imp
     if wanted.to is not None:
         folder_inside(Path.cwd() / wanted.to, session.project.root.resolve())
     with TemporaryFile() as stream:
-        spool = Buffer(stream, session.environment.api)
+        spool = Buffer(stream, session.environment.api, is_minimal=wanted.minimal)
         gathered = gather(options, session, wanted, journal.history, spool)
         hiding = Hiding(secrets, lambda: journal.salt)
         drawings = Drawings(
@@ -154,6 +164,7 @@ def import_now(options: Options, wanted: ToImport, patience: LockTimeout) -> Imp
             gathered=gathered,
             hiding=hiding,
             drawings=drawings,
+            result=ImportResult(default=_other_default(session)),
         )
         work.match()
         if wanted.dry_run:
@@ -164,6 +175,13 @@ def import_now(options: Options, wanted: ToImport, patience: LockTimeout) -> Imp
             with journal.locked(str(uuid4()), patience):
                 work.write()
     return work.result
+
+
+def _other_default(session: Session) -> OtherDefault | None:
+    file, name = session.project.file, session.project.settings.default_environment
+    if file is None or name in (None, session.name):
+        return None
+    return OtherDefault(file, name, session.name)
 
 
 def _filled(manifest: Manifest, ids: Mapping[Ref, RemoteId]) -> dict[str, Json]:

@@ -63,6 +63,7 @@ class ToImport:
 
     Exports of `environments`, one path for each, become manifests with variables. `ids` are the ids
     of documents that hold none, by their names. `to` is the folder to write to, None for the usual.
+    With `minimal`, zero values are left out.
     """
 
     live: tuple[tuple[Kind, str], ...] = ()
@@ -72,6 +73,7 @@ class ToImport:
     ids: Mapping[str, str] = field(default_factory=dict)
     to: Path | None = None
     keep_json: bool = False
+    minimal: bool = False
     dry_run: bool = False
 
 

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from types import MappingProxyType
 
 from reconciler.api.secret import SHORTEST_REDACTED, Redaction
-from reconciler.document import ABSENT, Json, Path, each_text, texts_at, value_at
+from reconciler.document import ABSENT, Json, Path, Shape, each_text, is_zero, texts_at, value_at
 from reconciler.errors import ExitCode
 from reconciler.kinds.judge_spec import SpecReport, judge
 from reconciler.kinds.kind import Kind
@@ -50,7 +51,7 @@ class ImportRecord:
     the environments that it is limited to. A `suffix` makes names unique. A record `elsewhere` is
     not for the environment of this run. A record that `is_converted` is from another tool: the
     service was not seen to have it. In a record that `is_literal`, no text contains the start of an
-    expression.
+    expression. One that `is_minimal` is without the fields that `minimal` leaves out.
     """
 
     kind: Kind
@@ -67,6 +68,7 @@ class ImportRecord:
     elsewhere: bool = False
     is_converted: bool = False
     is_literal: bool = False
+    is_minimal: bool = False
 
     @property
     def title(self) -> str:
@@ -160,6 +162,45 @@ def judged(record: ImportRecord, withheld: Withheld) -> ImportRecord | Left:
         comments={**dict(islice(_missing(record, report), MOST_COMMENTS)), **record.comments},
         keys=tuple(finding for finding in findings if finding.code == LITERAL_KEY),
     )
+
+
+def minimal(record: ImportRecord) -> ImportRecord:
+    """Return a record without the zero values of known fields, which a service fills in itself.
+
+    Those stay that a comment or an expression is about, that services are known to need, and flags
+    that are usually on. The next plan keeps the resource either way, as such a zero equals absent.
+    """
+    kind = record.kind
+    stays = {*record.comments, *record.expressions, *(key.path for key in record.keys)}
+    stays |= {essential.path for essential in kind.essentials if essential.usual}
+    spec = _without_zeros(record.spec, kind.shape, (), stays)
+    lacking = {finding.path for finding in kind.check(spec) if finding.code == MISSING}
+    spec = _without_zeros(record.spec, kind.shape, (), stays | lacking)
+    return replace(record, spec=spec, is_minimal=True)
+
+
+def _without_zeros(
+    document: dict[str, Json], shape: Shape, path: Path, stays: AbstractSet[Path]
+) -> dict[str, Json]:
+    """Return an object without its zeros; what is in an object at one of `stays` stays, too."""
+    choices = frozenset[str]().union(*shape.alternatives)
+    rest: dict[str, Json] = {}
+    for key, value in document.items():
+        inner, place = shape.at(key), (*path, key)
+        # The zero of an enumeration stays: it may be a name that says something, as a priority.
+        is_empty = is_zero(value) or (value == {} and inner.values is not None)
+        is_free = key in shape.fields and key not in choices and stays.isdisjoint((path, place))
+        if not (is_empty and is_free):
+            rest[key] = _less(value, inner, place, stays)
+    return rest
+
+
+def _less(value: Json, shape: Shape, path: Path, stays: AbstractSet[Path]) -> Json:
+    if isinstance(value, dict):
+        return _without_zeros(value, shape, path, stays)
+    if isinstance(value, list) and not shape.unordered:
+        return [_less(item, shape.item, (*path, nth), stays) for nth, item in enumerate(value)]
+    return value
 
 
 def _missing(record: ImportRecord, report: SpecReport) -> Iterator[tuple[Path, str]]:

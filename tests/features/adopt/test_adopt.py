@@ -527,6 +527,24 @@ def test_shared_anchors_are_forked(shop: Workspace, golden: Golden) -> None:
     golden(ran.out)
 
 
+@pytest.mark.promise("S62")
+def test_a_comment_follows_an_anchor(shop: Workspace) -> None:
+    """A comment behind an anchor stays, and what repeats the anchor is written out."""
+    mine = GOAL.replace("{query: good}", "&q   # shared\n      query: all").replace(
+        "{query: all}", "*q"
+    )
+    shop.write("goal.yaml", mine)
+    assert shop.apply().code == 0
+    edit_goal(
+        shop, requestBasedMetricSli={"goodEvents": {"query": "x"}, "totalEvents": {"query": "all"}}
+    )
+
+    assert adopt(shop, "--all").code == 0
+    assert text_of(shop, "goal.yaml") == mine.replace(
+        " &q   # shared\n      query: all", "   # shared\n      query: x"
+    ).replace("*q", "&q\n      query: all")
+
+
 @pytest.mark.parametrize("point", [Point.FILE_KEPT, Point.FILE_REPLACED, Point.JOURNAL_OPENED])
 def test_a_run_that_dies_is_made_good(shop: Workspace, point: Point) -> None:
     """Wherever a run dies, the manifest is whole, and the next run finishes what is left."""

@@ -146,3 +146,22 @@ def test_what_other_environments_share_is_said(tmp_path: Path, form: str) -> Non
 
         assert ran.code == 0, ran.err
         assert ("of production too" in ran.out) is is_shared
+
+
+@pytest.mark.promise("S43")
+def test_other_environments_are_named_once(tmp_path: Path) -> None:
+    """Where several edits count in another environment too, that is said once, with a count."""
+    boards = {name: BOARD.replace("checkout", name) for name in ("checkout", "search", "stock")}
+    made = applied(tmp_path, **boards)
+    made.settle(f"{VARIABLES}  production: {{variables: {{team: a}}}}\ndefaultEnvironment: local\n")
+    edit_live(made, describe, "search")
+    alone = adopt(made, "--all", "--dry-run")
+    edit_live(made, describe, "checkout")
+
+    both = adopt(made, "--all")
+
+    words = ["are those of production too", "is that of production too"]
+    for ran, counts in ((alone, [0, 1]), (both, [1, 0])):
+        text = " ".join(ran.out.split())
+        assert [text.count(word) for word in words] == counts, ran.out
+    assert "2 manifests are those of production too" in " ".join(both.out.split())

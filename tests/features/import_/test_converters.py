@@ -15,6 +15,7 @@ from reconciler.features.import_ import grafana, openslo, prometheus
 from reconciler.features.import_.conversion import Beside, Conversion, Converted
 from reconciler.features.import_.converters import CONVERTERS
 from reconciler.features.import_.prometheus import compared_in
+from reconciler.features.lint.lint import practices_of
 from reconciler.kinds.judge_spec import judge
 from reconciler.syntax.diagnostic import Severity
 
@@ -235,7 +236,7 @@ def test_a_dashboard(document: Json) -> None:
         "panel `Rate`: transformations",
         "panel `Now`: queries 2",
         "variables of the type query",
-        "variables that are not there: __rate_interval",
+        "`$__rate_interval`: it follows the zoom in Grafana; here it is 5m",
         "refresh: 30s",
         "panel `Heat`: a panel `heatmap`",
     ):
@@ -363,3 +364,84 @@ def test_what_a_dashboard_of_grafana_loses() -> None:
     assert text.count('"Wide"') == 2
     assert '"width": 320' in text
     assert '"width": 960' in text
+
+
+def asking(expr: str, *variables: Json) -> Json:
+    """Return a dashboard of Grafana with one query."""
+    panel: Json = {"type": "timeseries", "title": "Load", "targets": [{"expr": expr}]}
+    return {
+        "schemaVersion": 39,
+        "title": "Board",
+        "templating": {"list": [*variables]},
+        "panels": [panel],
+        "__inputs": [{"name": "VAR_JOB", "type": "constant", "value": "node"}],
+    }
+
+
+@pytest.mark.promise("S4")
+@pytest.mark.parametrize(
+    ("variable", "values"),
+    [
+        (
+            {"type": "custom", "query": "prod, Far away : eu\\,us,", "current": {"value": "eu,us"}},
+            [("prod", "prod", False), ("Far away", "eu,us", True)],
+        ),
+        (
+            {"type": "custom", "query": "a,b,c", "current": {"value": ["a", "c"]}},
+            [("a", "a", True), ("b", "b", False), ("c", "c", True)],
+        ),
+        (
+            {
+                "type": "custom",
+                "query": "a,b",
+                "includeAll": True,
+                "current": {"value": ["$__all"]},
+            },
+            [("a", "a", False), ("b", "b", False)],
+        ),
+        ({"type": "textbox", "query": "a, b"}, [("a, b", "a, b", True)]),
+        ({"type": "textbox", "query": ""}, [("", "", True)]),
+        ({"type": "constant", "query": "node"}, [("node", "node", True)]),
+        ({"type": "constant", "query": "${VAR_JOB}"}, [("node", "node", True)]),
+        ({"type": "interval", "query": "1m,5m"}, [("1m", "1m", True), ("5m", "5m", False)]),
+    ],
+)
+def test_variables_with_fixed_values(
+    variable: dict[str, Json], values: list[tuple[str, str, bool]]
+) -> None:
+    """A variable whose values stand in the dashboard is declared, with what was selected."""
+    (rule,) = (rule for rule in practices_of("Dashboard") if rule.code == "L406")
+    assert rule.find is not None
+    made = only(grafana.convert(asking('up{x=~"$x"}', {**variable, "name": "x"}), "f"))
+    ((declared,),) = [flawless(made)["dashboard"]["variablesV2"]]
+    static = declared["source"]["static"]
+
+    assert [
+        (value["label"], value["value"], value["isDefault"]) for value in static["values"]
+    ] == values
+    assert static["allOption"] == {"includeAll": variable.get("includeAll", False)}
+    assert [*rule.find(made.spec)] == []
+
+
+@pytest.mark.promise("S4")
+@pytest.mark.parametrize(
+    "variable", [{"type": "query"}, {"type": "custom", "valuesFormat": "json"}]
+)
+def test_variables_without_fixed_values(variable: dict[str, Json]) -> None:
+    """A variable whose values the service would have to ask for is named, and declared nowhere."""
+    made = only(grafana.convert(asking("up", {**variable, "name": "x", "query": "[1]"}), "f"))
+
+    assert "variablesV2" not in made.spec["dashboard"]  # type: ignore[operator]  # an object
+    assert "variable `x`: variables of the type" in left(made)
+
+
+@pytest.mark.promise("S4")
+@pytest.mark.parametrize("name", ["__rate_interval", "__interval"])
+@pytest.mark.parametrize("written", ["${}", "${{{}}}", "${{{}:raw}}", "[[{}]]"])
+def test_intervals_of_the_zoom(written: str, name: str) -> None:
+    """An interval that follows the zoom becomes a literal in each spelling, and that is said."""
+    text = written.format(name)
+    made = only(grafana.convert(asking(f"rate(a[5m:{text}]) + ${name}_ms"), "f"))
+
+    assert f'"rate(a[5m:5m]) + ${name}_ms"' in json.dumps(made.spec)
+    assert f"`{text}`: it follows the zoom in Grafana; here it is 5m" in left(made)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from reconciler.document import Json, identical
 from reconciler.features.import_.drafts import Draft, draft_of
 from reconciler.features.import_.match_declared import KnownRefs
-from reconciler.features.import_.records import ImportRecord
+from reconciler.features.import_.records import ImportRecord, minimal
 from reconciler.kinds import BY_NAME
 from reconciler.model import Ref
 from reconciler.syntax.read_text import read_text
@@ -45,3 +46,18 @@ def test_what_a_draft_says_of_itself_is_what_is_read(spec: dict[str, Json]) -> N
     reading = read_text(drawn.manifest)
     assert not reading.flaws, drawn.manifest
     assert identical(reading.documents[0].value, drawn.document), drawn.manifest
+
+
+@pytest.mark.promise("S36")
+def test_zeros_that_say_something_stay() -> None:
+    """Left out is what equals absent, and neither a choice, nor a flag that is usually on."""
+    says: dict[str, Json] = {
+        "enabled": False,
+        "priority": "ALERT_DEF_PRIORITY_P5_OR_UNSPECIFIED",
+        "notificationGroup": {"router": {}},
+        "unknown": 0,
+    }
+    spec = {**says, "deleted": False, "entityLabels": {}, "groupByKeys": [], "description": ""}
+    record = ImportRecord(kind=BY_NAME["AlertDefinition"], spec=spec, remote_id="1", where="live")
+
+    assert minimal(record).spec == says

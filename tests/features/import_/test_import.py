@@ -384,6 +384,49 @@ def test_several_environments(shop: Shop) -> None:
     assert set(actions(shop, "-e", "local").values()) == {"keep"}
 
 
+OTHER_DEFAULT = f"# Ours.\ndefaultEnvironment: eu   # for now\n{SEEDED}  eu: {{}}\n"
+
+
+@pytest.mark.promise("S43")
+@pytest.mark.parametrize("agrees", [True, False])
+def test_the_default_is_offered(shop: Shop, monkeypatch: pytest.MonkeyPatch, agrees: bool) -> None:
+    """On a terminal an import offers to make its environment the default; one value is edited."""
+    asked: list[str] = []
+
+    def answer(text: str) -> bool:
+        asked.append(text)
+        return agrees
+
+    monkeypatch.setattr("reconciler.features.import_.command.is_terminal", lambda: True)
+    monkeypatch.setattr("reconciler.features.import_.command.agreed", answer)
+    shop.settle(OTHER_DEFAULT)
+
+    shown = shop.run("import", "dashboard", BOARD, "-e", "local", "--dry-run")
+    ran = shop.run("import", "dashboard", BOARD, "-e", "local")
+    again = shop.run("import", "policies", "-e", "local")
+
+    assert (shown.code, ran.code, again.code) == (0, 0, 0), ran.err
+    assert asked == [
+        "without -e, commands use `eu`. Write `defaultEnvironment: local` in reconciler.yaml?"
+    ] * (1 if agrees else 2)
+    after = (shop.root / "reconciler.yaml").read_text()
+    assert after == (OTHER_DEFAULT.replace(": eu", ": local", 1) if agrees else OTHER_DEFAULT)
+
+
+@pytest.mark.promise("S43")
+def test_the_default_is_told(shop: Shop) -> None:
+    """Without a terminal an import only says which line to write, and the default says nothing."""
+    line = "write `defaultEnvironment: local` in reconciler.yaml to use `local`"
+    shop.settle(OTHER_DEFAULT)
+
+    ran = shop.run("import", "dashboard", BOARD, "-e", "local")
+
+    assert (shop.root / "reconciler.yaml").read_text() == OTHER_DEFAULT
+    assert line in ran.err
+    shop.settle(OTHER_DEFAULT.replace(": eu", ": local", 1))
+    assert "defaultEnvironment" not in shop.run("import", "policies").err
+
+
 def test_the_first_folder_is_made(shop: Shop) -> None:
     """Manifests go below the first folder of `manifests:`, which the first import makes."""
     shop.settle("manifests: [live/made]\nenvironments: {local: {emulator: {data: demo.db}}}\n")
@@ -449,15 +492,17 @@ def reading(shop: Shop, switches: dict[str, str]) -> None:
     shop.settle(yaml.safe_dump(settings))
 
 
+@pytest.mark.promise("S36")
+@pytest.mark.parametrize("words", [(), ("--minimal",)])
 @pytest.mark.parametrize("shape", ["wrapped", "bare"])
-def test_everything_listed(shop: Shop, shape: str) -> None:
+def test_everything_listed(shop: Shop, shape: str, words: tuple[str, ...]) -> None:
     """Where the project file says how, `--all` imports all there is live, and all of it is kept."""
     reading(shop, {"reads": shape, "lists": "some"})
 
-    ran = shop.run("import", "--all")
+    ran = shop.run("import", "--all", *words)
     before = files(shop)
     planned = actions(shop)
-    again = shop.run("import", "--all")
+    again = shop.run("import", "--all", *words)
 
     assert (ran.code, again.code) == (0, 0), ran.err
     assert set(planned.values()) == {"keep"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,8 @@ import pytest
 from harness.doors import Ran, typed
 from harness.workspaces import Workspace
 from test_samples import FILES, FOLDERS, manifest_of
+
+from reconciler.features.import_.drafts import NOT_WATCHED
 
 pytestmark = pytest.mark.skipif(not FILES, reason="the samples are not beside this checkout")
 
@@ -49,7 +52,7 @@ def exported(workspace: Workspace, file: Path, remote_id: Any) -> str:
     return name
 
 
-def imported(workspace: Workspace, ids: dict[Path, Any]) -> list[Ran]:
+def imported(workspace: Workspace, ids: dict[Path, Any], *words: str) -> list[Ran]:
     """Import each sample: live where it can be read, else from its export."""
     exports: list[str] = []
     ran: list[Ran] = []
@@ -59,9 +62,9 @@ def imported(workspace: Workspace, ids: dict[Path, Any]) -> list[Ran]:
             exports.append(exported(workspace, file, remote_id))
         else:
             named = [] if noun == "policies" else ["--", str(remote_id)]
-            ran.append(typed("import", noun, *named))
+            ran.append(typed("import", *words, noun, *named))
     if exports:
-        ran.append(typed("import", "--from", *exports))
+        ran.append(typed("import", *words, "--from", *exports))
     return ran
 
 
@@ -74,14 +77,14 @@ def kept(workspace: Workspace) -> dict[str, bytes]:
     }
 
 
-def round_trip(workspace: Workspace, files: list[Path]) -> None:
+def round_trip(workspace: Workspace, files: list[Path], *words: str) -> None:
     ids = applied(workspace, files)
     forget(workspace)
 
-    first = imported(workspace, ids)
+    first = imported(workspace, ids, *words)
     planned = typed("plan", "--format", "json").json["changes"]
     before = kept(workspace)
-    again = imported(workspace, ids)
+    again = imported(workspace, ids, *words)
 
     assert [one.code for one in first] == [0] * len(first), [one.err for one in first]
     assert [value["action"] for value in planned] == ["keep"] * len(files)
@@ -109,3 +112,16 @@ def test_all_samples_come_back(here: Workspace) -> None:
     """All samples that are forgotten are imported together, under names of their own."""
     sets = [file for file in FILES if FOLDERS[file.parent.name] == "LogPolicySet"]
     round_trip(here, [file for file in FILES if file not in sets[1:]])
+
+
+@pytest.mark.promise("S36")
+def test_all_samples_come_back_without_zeros(here: Workspace) -> None:
+    """An import without zeros is kept by the next plan too, and each file says what it leaves."""
+    sets = [file for file in FILES if FOLDERS[file.parent.name] == "LogPolicySet"]
+    round_trip(here, [file for file in FILES if file not in sets[1:]], "--minimal")
+    texts = [file.read_text(encoding="utf-8") for file in here.root.glob("*/*.yaml")]
+
+    assert len(texts) == len(FILES) - len(sets[1:])
+    for text in texts:
+        assert text.startswith(f"# {NOT_WATCHED.splitlines()[0]}\n")
+        assert re.findall(r"deleted: false|actions: \[\]|entityLabels: \{\}", text) == []

@@ -8,6 +8,8 @@ import pytest
 
 from reconciler.features.lint.lint import practices_of
 
+pytestmark = pytest.mark.promise("S4")
+
 
 def board(*queries: str, variables: tuple[str, ...] = ()) -> dict[str, Any]:
     """Return the spec of a dashboard with a line chart of PromQL queries."""
