@@ -104,6 +104,7 @@ PROMISES = {
     "S47": "The demo is read in two minutes: at most 120 lines",
     "S48": "`--help` groups the commands",
     "S49": "The README says which installation is quick",
+    "S45": "A rollback names file and line of each value, and `--write` edits the manifests there",
     "S51": "One place knows where a key comes from",
     "S52": "An orphan is a change without a manifest: seen by guards, in no digest, never sent",
     "S53": "The version of digests and that of plan documents have two names",

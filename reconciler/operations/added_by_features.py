@@ -118,14 +118,22 @@ class TextEdit:
 class ProposedEdits:
     """Edits of manifests for a pull request with a title, and a body in Markdown.
 
-    `undecided` means that without edits it is still unknown whether there are some.
+    `undecided` means that without edits it is still unknown whether there are some. `about` is
+    part of the name of its branch. `exit_code` is that of the job.
     """
 
     title: str
     body: str
     files: Sequence[TextEdit]
     undecided: bool
+    about: str = ""
+    exit_code: int = 0
 
 
 PROPOSALS: Final = Rows[Callable[[Session, Options, str], ProposedEdits]]("ci-proposals")
 """Key: the input that asks for it; the text is the name of the artifact with the drift page."""
+
+PROPOSING_STEPS: Final = Rows[Callable[[Session, Mapping[str, str]], ProposedEdits]](
+    "ci-proposing-steps"
+)
+"""Key: the command, which only proposes; it is given the texts of the inputs of features."""
