@@ -15,6 +15,7 @@ from typing import Final
 from reconciler import model
 from reconciler.document import Json, Missing, Shape, by_identity
 from reconciler.errors import UsageError
+from reconciler.features.rollback.write_back import way_back
 from reconciler.journal.history import History, Memory
 from reconciler.journal.journal import Journal
 from reconciler.journal.runs import RunSummary
@@ -163,6 +164,9 @@ def _remark(session: Session, states: StatesBefore) -> model.RollsBack:
     run, found = states.run, states.found
     applied = is_apply(run)
     refs = tuple(sorted(manifest.ref for manifest in found.manifests))
+    back = way_back(session, states)
+    places = back.places()
+    unread = files_naming(session.project, sorted(back.why)) if back.why else ()
     lives = any(put_back.state == "live" for put_back in found.said.values())
     return model.RollsBack(
         run=run.run,
@@ -174,8 +178,9 @@ def _remark(session: Session, states: StatesBefore) -> model.RollsBack:
         live_kept=states.live_kept,
         state="live" if lives or (found.live and not found.said) else "declared",
         commit_before=commit_before(found.journal.entries, run) if applied else "",
-        files=files_naming(session.project, refs),
+        files=tuple(dict.fromkeys((*(file for file, _ in places), *unread))),
         refs=refs,
+        places=tuple(f"{file}:{line}" for file, line in places),
     )
 
 

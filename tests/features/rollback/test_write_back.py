@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 from harness.doors import Ran, typed
+from harness.repositories import begin, committed, git
 from harness.workspaces import PROJECT, SLO, Workspace, project_at
 
 VARIABLES = PROJECT + "    variables: {team: payments, limit: 300}  # of all\n"
@@ -255,6 +257,45 @@ def test_secrets_are_listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert "TOKEN" in lost.out
     assert "canary" not in lost.out + ran.out
     assert "description: first ${secret:TOKEN}" in texts(made)["board.yaml"]
+
+
+@pytest.mark.promise("S45")
+def test_the_place_of_the_value_is_named(tmp_path: Path) -> None:
+    """A rollback names file and line of the value, and its `git log` prints the commit of it."""
+    made = started(tmp_path, **PLACES["items of a file"][0])
+    (made.root / ".gitignore").write_text(".reconciler\n", encoding="utf-8")
+    begin(made.root)
+    changed = ITEMS.replace("Checkout ", "Cashier ").replace("300\n- slug", "301\n- slug")
+    made.write("items.yaml", changed)
+    culprit = committed(made.root, "the change")
+    assert made.apply().code == 0
+
+    plan = roll_back(made, "last", "--dry-run", "--format", "json").json
+    said = roll_back(made, "last", "--yes").err
+
+    (remark,) = plan["remarks"]
+    assert (remark["places"], remark["files"]) == (["items.yaml:2", "items.yaml:3"], ["items.yaml"])
+    assert "items.yaml:2, items.yaml:3" in said
+    (log,) = {*re.findall(r"`git (?:-C \S+ )?(log [^`]*)`", said)}
+    assert culprit in git(made.root, *log.split())
+    (line,) = {*re.findall(r"`reconciler (rollback [^`]* --write)`", said)}
+    ran = typed(*line.split())
+    assert ran.code == 0, ran.err
+    assert set(actions(made).values()) == {"keep"}
+
+
+@pytest.mark.promise("S45")
+def test_what_agrees_is_not_looked_for(tmp_path: Path) -> None:
+    """Where the manifests say the same already, no file, line or `git log` is named."""
+    made = started(tmp_path, board=BOARD)
+    begin(made.root)
+    change(made, "board", "first", "second")
+    made.write("board.yaml", BOARD)
+
+    said = roll_back(made, "last", "--dry-run").out
+
+    assert "No file was found that says otherwise" in " ".join(said.split())
+    assert "git log" not in said
 
 
 def test_json_is_as_promised(tmp_path: Path) -> None:
