@@ -119,7 +119,8 @@ class ProposedEdits:
     """Edits of manifests for a pull request with a title, and a body in Markdown.
 
     `undecided` means that without edits it is still unknown whether there are some. `about` is
-    part of the name of its branch. `exit_code` is that of the job.
+    part of the name of its branch, and `subject` is what is proposed. `exit_code` is that of the
+    job.
     """
 
     title: str
@@ -127,6 +128,7 @@ class ProposedEdits:
     files: Sequence[TextEdit]
     undecided: bool
     about: str = ""
+    subject: str = "live edits"
     exit_code: int = 0
 
 

@@ -6,8 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from reconciler.errors import UsageError
-from reconciler.features.rollback.roll_back import ROLLBACK, states_before
-from reconciler.features.rollback.write_back import way_back
+from reconciler.features.rollback.roll_back import ROLLBACK, states_before, way_back
 from reconciler.features.rollback.written_formats import WrittenBack, written_markdown
 from reconciler.journal.writes import LAST, before_run, chosen_run
 from reconciler.model import Ref
@@ -79,6 +78,7 @@ def proposal(session: Session, given: Mapping[str, str]) -> ProposedEdits:
         body=written_markdown(made),
         files=made.files,
         undecided=bool(made.unplaced),
+        subject="edits of the manifests",
         about=made.run[:SHORT_RUN],
         exit_code=made.exit_code,
     )

@@ -15,7 +15,7 @@ from typing import Final
 from reconciler import model
 from reconciler.document import Json, Missing, Shape, by_identity
 from reconciler.errors import UsageError
-from reconciler.features.rollback.write_back import way_back
+from reconciler.features.rollback.write_back import WayBack
 from reconciler.journal.history import History, Memory
 from reconciler.journal.journal import Journal
 from reconciler.journal.runs import RunSummary
@@ -36,8 +36,15 @@ from reconciler.operations.open_session import Session, files_naming
 from reconciler.operations.secret_sources import secrets_of
 from reconciler.planning.consequences import blocked_change, members_by_name
 from reconciler.planning.make_plan import PlanTarget, plan_digest
-from reconciler.redaction.templates import pointing, references_in, secret_values, unsealed
+from reconciler.redaction.templates import (
+    pointing,
+    references_in,
+    resolve,
+    secret_values,
+    unsealed,
+)
 from reconciler.report.reasons import SHORT_RUN
+from reconciler.workspace.expression_scope import Scope
 from reconciler.workspace.secret_scan import Withheld, withheld_from
 from reconciler.workspace.workspace import Workspace
 
@@ -158,6 +165,28 @@ def before_of(
         rework=partial(with_restored, found=found, remark=remark, beside=beside),
         recorded_as=f"{ROLLBACK} {run.run[:SHORT_RUN]}",
     )
+
+
+def way_back(session: Session, states: StatesBefore) -> WayBack:
+    """Return the way back of the manifests to the states before a run."""
+    found = states.found
+    history = found.journal.history
+    ids = {ref: known.remote_id for ref, known in history.memories.items() if known.remote_id}
+    wanted: dict[model.Ref, dict[str, Json]] = {}
+    for manifest in states.manifests:
+        spec = resolve(found.owned.get(manifest.ref, manifest.spec), ids)
+        assert isinstance(spec, dict)  # noqa: S101 - filling references keeps the form
+        wanted[manifest.ref] = spec
+    scope = Scope(
+        session.name,
+        session.environment.variables,
+        found.secrets,
+        salt=lambda: found.journal.salt,
+        withheld=found.withheld,
+        ruled=False,
+        may_lack=True,
+    )
+    return WayBack(session=session, history=history, scope=scope, wanted=wanted)
 
 
 def _remark(session: Session, states: StatesBefore) -> model.RollsBack:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path as File
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from reconciler.document import ABSENT, Json, Missing, Path, differences, same, towards, value_at
 from reconciler.features.rollback.value_places import (
@@ -37,9 +37,6 @@ from reconciler.workspace.manifest_edits import (
     text_after,
 )
 from reconciler.workspace.workspace import Workspace, load_workspaces, sources_of
-
-if TYPE_CHECKING:
-    from reconciler.features.rollback.roll_back import StatesBefore
 
 _UNLIKE: Final = "its manifest would still declare something else: edit it by hand"
 _NOT_DECLARED: Final = "no manifest declares it any more"
@@ -291,25 +288,3 @@ def _line(place: Place, path: Path) -> int:
 
 def _said(complaint: Complaint) -> str:
     return f"{complaint.file}:{complaint.line}: {complaint.message} [{complaint.code}]"
-
-
-def way_back(session: Session, states: StatesBefore) -> WayBack:
-    """Return the way back of the manifests to the states before a run."""
-    found = states.found
-    history = found.journal.history
-    ids = {ref: known.remote_id for ref, known in history.memories.items() if known.remote_id}
-    wanted: dict[Ref, dict[str, Json]] = {}
-    for manifest in states.manifests:
-        spec = resolve(found.owned.get(manifest.ref, manifest.spec), ids)
-        assert isinstance(spec, dict)  # noqa: S101 - filling references keeps the form
-        wanted[manifest.ref] = spec
-    scope = Scope(
-        session.name,
-        session.environment.variables,
-        found.secrets,
-        salt=lambda: found.journal.salt,
-        withheld=found.withheld,
-        ruled=False,
-        may_lack=True,
-    )
-    return WayBack(session=session, history=history, scope=scope, wanted=wanted)
