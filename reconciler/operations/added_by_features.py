@@ -135,7 +135,8 @@ class ProposedEdits:
 PROPOSALS: Final = Rows[Callable[[Session, Options, str], ProposedEdits]]("ci-proposals")
 """Key: the input that asks for it; the text is the name of the artifact with the drift page."""
 
-PROPOSING_STEPS: Final = Rows[Callable[[Session, Mapping[str, str]], ProposedEdits]](
-    "ci-proposing-steps"
-)
-"""Key: the command, which only proposes; it is given the texts of the inputs of features."""
+Propose: TypeAlias = Callable[[Session, Mapping[str, str]], ProposedEdits]
+"""Returns what to propose, by the texts of the inputs that features add."""
+
+PROPOSING_STEPS: Final = Rows[Propose]("ci-proposing-steps")
+"""Key: the command, which does nothing else."""

@@ -99,6 +99,8 @@ def rollback(  # noqa: PLR0913 - one parameter a flag
     edited so that they do, and nothing else is done. A rollback is a run as well, and can be
     rolled back.
     """
+    if write and out is not None:
+        raise UsageError("--out is for a plan, and --write makes none")
     if write:
         return _write(
             open_target(options), (run, refs), options, form, live=live, only_shown=dry_run

@@ -10,8 +10,19 @@ import pytest
 from harness.doors import Ran, typed
 from harness.repositories import begin, committed, git
 from harness.workspaces import PROJECT, SLO, Workspace, project_at
+from test_rollback import WATCHED
 
-VARIABLES = PROJECT + "    variables: {team: payments, limit: 300}  # of all\n"
+VARIABLES = (
+    PROJECT
+    + """\
+    variables:
+      team: payments  # of all
+      limit: 300
+      boards:
+        - {slug: checkout, title: Checkout, limit: 300}   # ours
+        - {slug: search, title: Search, limit: 300}
+"""
+)
 BOARD = """\
 apiVersion: reconciler/v1
 kind: Dashboard
@@ -63,6 +74,15 @@ PLACES = {
     ),
     "what all items share": ({"board": EACH}, "board", "slower than", "faster than"),
     "items of a file": ({"board": OF_FILE, "items": ITEMS}, "items", "Checkout ", "Cashier "),
+    "items of a variable": (
+        {"board": OF_FILE.replace("${file:items.yaml}", "{var: boards}")},
+        *("reconciler", "title: Checkout", "title: Cashier"),
+    ),
+    "an export": (
+        {"board": BOARD[: BOARD.index("  dashboard:")] + "  file: export.json\n"},
+        *("export.json", '"first"', '"second"'),
+    ),
+    "beside a reference": ({"board": WATCHED}, "board", "threshold: 10", "threshold: 20"),
     "a file": (
         {
             "board": BOARD.replace("{sections: []}", "${file:layout.yaml}"),
@@ -76,7 +96,7 @@ PLACES = {
     ),
     "a variable in a text": (
         {"board": BOARD.replace("first", "over ${var:limit} ms")},
-        *("reconciler", "limit: 300", "limit: 40"),
+        *("reconciler", "limit: 300\n", "limit: 40\n"),
     ),
     "words around a variable": (
         {"board": BOARD.replace("first", "for ${var:team}, by night")},
@@ -85,8 +105,24 @@ PLACES = {
 }
 
 
+EXPORT = """\
+{
+  "name": "Checkout",
+  "description": "first",
+  "off": {},
+  "layout": {"sections": []}
+}
+"""
+
+
+def file_of(name: str) -> str:
+    return name if "." in name else f"{name}.yaml"
+
+
 def started(root: Path, **manifests: str) -> Workspace:
     made = project_at(root.resolve(), VARIABLES, **manifests)
+    if "export.json" in manifests["board"]:
+        made.write("export.json", EXPORT)
     ran = made.apply()
     assert ran.code == 0, ran.err
     return made
@@ -94,7 +130,7 @@ def started(root: Path, **manifests: str) -> Workspace:
 
 def change(made: Workspace, name: str, before: str, after: str) -> None:
     """Edit a file, and apply that."""
-    file = made.root / f"{name}.yaml"
+    file = made.root / file_of(name)
     text = file.read_text(encoding="utf-8")
     assert before in text
     file.write_text(text.replace(before, after), encoding="utf-8")
@@ -112,7 +148,11 @@ def written_back(made: Workspace, *arguments: str) -> Ran:
 
 
 def texts(made: Workspace) -> dict[str, str]:
-    return {file.name: file.read_text(encoding="utf-8") for file in made.root.glob("*.yaml")}
+    return {
+        file.name: file.read_text(encoding="utf-8")
+        for file in made.root.iterdir()
+        if file.suffix in (".yaml", ".json")
+    }
 
 
 def actions(made: Workspace) -> dict[str, str]:
@@ -133,7 +173,7 @@ def test_each_place_is_as_before(tmp_path: Path, where: str) -> None:
 
     assert ran.code == 0, ran.out + ran.err
     assert texts(made) == was
-    assert f"+++ b/{name}.yaml" in ran.out
+    assert f"+++ b/{file_of(name)}" in ran.out
     assert made.requests() == journaled
 
 
