@@ -46,7 +46,9 @@ class WrittenBack:
         """The counts in one line."""
         would = " would be" if self.only_shown else ""
         head = f"{plural(len(self.files), 'file')}{would} edited"
-        rest = f", {plural(len(self.unplaced), 'resource')} not" if self.unplaced else ""
+        rest = (
+            f"; {plural(len(self.unplaced), 'resource')} cannot be placed" if self.unplaced else ""
+        )
         return f"before the run {self.run[:SHORT_RUN]}: {head}{rest}"
 
 
@@ -56,7 +58,7 @@ def written_text(made: WrittenBack, style: Style) -> str:
     for ref, why in made.unplaced:
         lines.append(f"  {style.paint(f'x {safe(str(ref))}', Colour.RED)}")
         lines.extend(wrapped(safe(why), style, Colour.CYAN))
-    lines.append(fitted(style.paint(f"{made.summary}.", Colour.BOLD), style))
+    lines.append(fitted(style.paint(f"Manifests as {made.summary}.", Colour.BOLD), style))
     return "\n".join(line.removesuffix("\n") for line in lines) + "\n"
 
 
