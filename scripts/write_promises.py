@@ -112,6 +112,7 @@ PROMISES = {
     "S42": "`init` keeps the journal where the repository can keep it, and errors name both ways",
     "S43": "`import -e NAME` offers to make NAME the default, and `init` for a service does",
     "S44": "A refused apply makes no journal, and a missing one with known ids is a warning",
+    "S45": "A rollback names file and line of each value, and `--write` edits the manifests there",
     "S46": "The rows of `--timings` add up to the whole",
     "S47": "The demo is read in two minutes: at most 120 lines",
     "S48": "`--help` groups the commands",

@@ -28,7 +28,12 @@ from reconciler.cli.console import data, redact_with
 from reconciler.cli.lock_wait import waiting
 from reconciler.cli.root import first_of, report_error
 from reconciler.errors import SIGNALLED, ExitCode, InvalidInput, UsageError
-from reconciler.operations.added_by_features import ADDED_OPTIONS, BEFORE_LOCK, STEPS
+from reconciler.operations.added_by_features import (
+    ADDED_OPTIONS,
+    BEFORE_LOCK,
+    PROPOSING_STEPS,
+    STEPS,
+)
 from reconciler.operations.open_project import Options, open_project
 from reconciler.project import BASE_URL, MOST_SHARDS, SHARD, Environment, choose_environment
 from reconciler.report.matrix import matrix_json
@@ -83,7 +88,7 @@ def _wrong(name: str, environment: Environment, count: int) -> str:
 
 
 MATRIX = "matrix"
-COMMANDS = ("validate", "plan", "apply", "drift", *STEPS, MATRIX)
+COMMANDS = ("validate", "plan", "apply", "drift", *STEPS, *PROPOSING_STEPS, MATRIX)
 Command = TypeVar("Command", bound=Callable[..., int])
 
 

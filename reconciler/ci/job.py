@@ -46,7 +46,12 @@ from reconciler.errors import (
 )
 from reconciler.model import Action, Plan
 from reconciler.model.guard_levels import EXPLICIT_LEVEL, FROZEN
-from reconciler.operations.added_by_features import PROPOSALS, STEPS, wait_before_lock
+from reconciler.operations.added_by_features import (
+    PROPOSALS,
+    PROPOSING_STEPS,
+    STEPS,
+    wait_before_lock,
+)
 from reconciler.operations.apply_plan import Consent, plan_and_apply
 from reconciler.operations.check_project import Checked
 from reconciler.operations.open_project import Options, Reporter, made_now
@@ -168,6 +173,8 @@ class Job:
                 with self._opened(use, may_lack=True) as session:
                     for report in step.run(session, inputs.of_steps, remember=inputs.remember):
                         self.result.report = report
+            case proposing if proposing in PROPOSING_STEPS:
+                self._propose(proposing)
             case other:
                 raise UsageError(f"`command`: there is no step for `{other}`")
 
@@ -319,6 +326,18 @@ class Job:
         code = exit_code_of(look.found)
         if code not in (ExitCode.DONE, ExitCode.DIFFERENT):
             result.failure = Failure(code=code, errors=("some resources could not be read",))
+
+    def _propose(self, command: str) -> None:
+        """Open a pull request with the edits of a command that writes nothing else."""
+        result = self.result
+        use = self._judged(None, refused="a proposal is")
+        with self._opened(use, may_lack=True) as session:
+            found = PROPOSING_STEPS.load(command)(session, self.talk.inputs.of_steps)
+            result.edits = edits = replace(found, body=redacted(found.body))
+            result.proposed = propose(edits, f"{command}-{edits.about}", session, self.talk)
+        if edits.exit_code:
+            lines = ("some resources are not in the proposal, which says why",)
+            result.failure = Failure(code=edits.exit_code, errors=lines)
 
     def tell(self) -> None:
         """Report the result in comment, files and annotations."""

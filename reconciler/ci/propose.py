@@ -1,4 +1,4 @@
-"""Live edits as one pull request: a branch of ours with one commit, kept up to date.
+"""Edits of manifests as one pull request: a branch of ours with one commit, kept up to date.
 
 The commit is made from git objects only: the checkout stays as it is, and nothing that the
 repository configures is run, except its connection to the server. The journal is not touched, as
@@ -38,9 +38,9 @@ def propose(
 ) -> PullRequest | None:
     """Push the edited files as a branch, and open or update its pull request.
 
-    `name` is the input that asks for it. The pull request is for the branch that this job runs on;
-    without a forge there is none, and the log has the edits. Raises InvalidInput where git or the
-    forge refuses.
+    `name` is the input or the command that asks for it. The pull request is for the branch that
+    this job runs on; without a forge there is none, and the log has the edits. Raises InvalidInput
+    where git or the forge refuses.
     """
     branch = branch_of(talk.inputs, name, session.name)
     request = None
@@ -50,7 +50,7 @@ def propose(
             into, wanted = talk.event.branch, bool(commit)
             request = talk.repository.requested(branch, made.title, made.body, into, wanted=wanted)
     except (GitFailed, ForgeError) as error:
-        raise InvalidInput(f"the live edits cannot be proposed: {error}") from error
+        raise InvalidInput(f"the {made.subject} cannot be proposed: {error}") from error
     if request is not None:
         words(f"pull request {request.number}: {safe(request.url)}")
     elif commit:

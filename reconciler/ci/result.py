@@ -30,7 +30,7 @@ from reconciler.model import (
     Written,
 )
 from reconciler.model.outcome import CommentState
-from reconciler.operations.added_by_features import StepReport
+from reconciler.operations.added_by_features import ProposedEdits, StepReport
 from reconciler.operations.check_project import NOT_CHECKED, Checked
 from reconciler.operations.open_session import counts_of
 from reconciler.report.applied_formats import ApplyResult, applied_markdown
@@ -219,7 +219,8 @@ class JobResult:
     `checked` is the check of the manifests, empty before there is one. `postponed` are edits of the
     project file that only count after the merge. `review` is the comment that an apply compares
     with, and `comment` is the last written comment; `proposed` is the pull request that `drift`
-    opened. `refusals` are of an apply of the plan. `report` is of the step that a feature adds.
+    opened, and `edits` are what a command proposes that does nothing else. `refusals` are of an
+    apply of the plan. `report` is of the step that a feature adds.
     """
 
     command: str
@@ -234,6 +235,7 @@ class JobResult:
     report: StepReport | None = None
     comment: Comment | None = None
     proposed: PullRequest | None = None
+    edits: ProposedEdits | None = None
     failure: Failure | None = None
 
     def keep_comment(self, became: CommentResult) -> None:
@@ -256,6 +258,8 @@ class JobResult:
             return any(drift.drifted for drift in self.look.found)
         if self.report is not None:
             return self.report.differs
+        if self.edits is not None:
+            return bool(self.edits.files)
         return self.command == "plan" and self.plan is not None and has_work(self.plan)
 
     @property
@@ -373,6 +377,8 @@ def summary_of(result: JobResult, whole: str) -> str:
         parts.append(f"### `drift`: {title}\n\n{_fenced(text)}")
     elif result.report is not None:
         parts.append(result.report.summary)
+    elif result.edits is not None:
+        parts.append(result.edits.body)
     elif result.failure is None:
         counts = counts_of(result.checked.workspace)
         text = complaints_text(result.checked.workspace.complaints, _PLAIN)

@@ -32,7 +32,7 @@ FLAG = ("false", "true")
 NO_FLAG = ("true", "false")
 
 INPUTS: dict[str, tuple[str, ...]] = {
-    "command": ("plan", "apply", "validate", "drift", *added.STEPS),
+    "command": ("plan", "apply", "validate", "drift", *added.STEPS, *added.PROPOSING_STEPS),
     "path": (".",),
     "environment": ("",),
     "shard": ("",),

@@ -150,6 +150,15 @@ FEATURES: dict[str, dict[str, dict[str, str]]] = {
         "ways-back": {
             "rollback": "roll_back:before_of",
         },
+        "ci-proposing-steps": {
+            "rollback": "manifests_before:proposal",
+        },
+        "ci-inputs": {
+            "run": "manifests_before:check_run",
+        },
+        "schemas": {
+            "written-back": "written_formats:WrittenBackDocument What rollback --write edited",
+        },
         "guards": {
             "undoes-rollback": "undone_rollbacks:with_undone",
         },

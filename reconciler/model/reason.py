@@ -500,7 +500,8 @@ class RollsBack(_Coded, code="rolls-back"):
     `commit` is the commit of the run, as journals keep it; "" if it had none. `live_kept` says that
     the live state of then is kept, and is not what is restored. `state` says what is restored.
     `commit_before` is the commit of the apply before, if it is known. `refs` are the restored
-    resources, and `files` the files that seem to declare them, relative to the project's folder.
+    resources, `files` the files that declare them otherwise or that cannot be read, relative to the
+    project's folder, and `places` each value to change in them, as `file:line`.
     """
 
     run: str
@@ -513,6 +514,7 @@ class RollsBack(_Coded, code="rolls-back"):
     commit_before: str = ""
     files: tuple[str, ...] = ()
     refs: tuple[Ref, ...] = ()
+    places: tuple[str, ...] = ()
 
 
 class SignalsUnread(_Coded, code="signals-unread"):

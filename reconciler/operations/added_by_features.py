@@ -118,14 +118,25 @@ class TextEdit:
 class ProposedEdits:
     """Edits of manifests for a pull request with a title, and a body in Markdown.
 
-    `undecided` means that without edits it is still unknown whether there are some.
+    `undecided` means that without edits it is still unknown whether there are some. `about` is
+    part of the name of its branch, and `subject` is what is proposed. `exit_code` is that of the
+    job.
     """
 
     title: str
     body: str
     files: Sequence[TextEdit]
     undecided: bool
+    about: str = ""
+    subject: str = "live edits"
+    exit_code: int = 0
 
 
 PROPOSALS: Final = Rows[Callable[[Session, Options, str], ProposedEdits]]("ci-proposals")
 """Key: the input that asks for it; the text is the name of the artifact with the drift page."""
+
+Propose: TypeAlias = Callable[[Session, Mapping[str, str]], ProposedEdits]
+"""Returns what to propose, by the texts of the inputs that features add."""
+
+PROPOSING_STEPS: Final = Rows[Propose]("ci-proposing-steps")
+"""Key: the command, which does nothing else."""

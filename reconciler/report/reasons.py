@@ -17,7 +17,7 @@ from reconciler.model.quoting import quoted
 from reconciler.report.counts import describe_selection
 from reconciler.report.labels import FieldLabel, Lists, facts_of_kind, places_in, spoken_place
 from reconciler.report.words import first_few
-from reconciler.runtime.advice import in_git, on_journal
+from reconciler.runtime.advice import from_journal, in_git, on_journal
 
 MOST_NAMED = 4
 SHORT_RUN = 8
@@ -212,10 +212,11 @@ def _rolling_back(remark: model.RollsBack) -> str:
 
 def _in_git(remark: model.RollsBack) -> str:
     """Return where to look in git: a run records its commit, which need not be the change."""
-    where = remark.files or tuple(map(str, remark.refs))
-    named = _first(where, ", ")
-    files = named if remark.files else f"the manifests of {named}"
-    advice = f"To change, where they say otherwise: {files}"
+    if not remark.files:
+        return f"No file was found that says otherwise of {_first([*map(str, remark.refs)], ', ')}."
+    advice = f"To change, where they say otherwise: {_first(remark.places or remark.files, ', ')}"
+    if remark.places:
+        advice += f"; `{_writing(remark)}` does that"
     commit, _, dirty = remark.commit.partition("-")
     if not _COMMIT.fullmatch(commit):
         return advice
@@ -232,6 +233,14 @@ def _in_git(remark: model.RollsBack) -> str:
     limited = f" -- {shlex.join(paths)}" if paths else ""
     command = in_git("log", f"{since}{until}{limited}")
     return f"{advice}{ran}. Look for what changed them in `{command}`{edits}"
+
+
+def _writing(remark: model.RollsBack) -> str:
+    """Return the command that edits the manifests; it names a few resources."""
+    refs = map(str, remark.refs if len(remark.refs) <= MOST_NAMED else ())
+    live = ["--live"] if remark.state == "live" else []
+    words = [remark.run[:SHORT_RUN], *refs, *live, "--write"]
+    return from_journal("rollback", shlex.join(words))
 
 
 def _folder_of(files: Sequence[str]) -> tuple[str, ...]:

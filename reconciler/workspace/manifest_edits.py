@@ -38,7 +38,7 @@ from reconciler.workspace.layout import describe_unreported, says, tidied
 from reconciler.workspace.overrides import overridden
 from reconciler.workspace.rewrite import Fork, rewritten
 
-_LOST = "its text cannot be edited without a change of something else: edit it by hand"
+LOST = "its text cannot be edited without a change of something else: edit it by hand"
 
 
 @dataclass(frozen=True)
@@ -133,7 +133,11 @@ class Originals:
         if not self.names:
             self.names = {display_name(path, self.root): path for path in self.read}
         path = self.names.get(manifest.source.file)
-        return self._script(path, is_json=path.suffix == ".json") if path is not None else None
+        return self.script_at(path) if path is not None else None
+
+    def script_at(self, path: File) -> Script | None:
+        """Return a file, or None if it cannot be used now."""
+        return self._script(path, is_json=path.suffix == ".json")
 
     def _script(self, path: File, *, is_json: bool) -> Script | None:
         key = path, is_json
@@ -266,12 +270,12 @@ def _attempt(
     refused: list[Unadopted] = []
     for ref, (original, edit) in edits.items():
         try:
-            parts = _parts(ref, original, edit)
+            parts = parts_of_edit(ref, original, edit)
         except WovenError as error:
             refused.append(Unadopted(ref, str(error)))
             continue
         except (KeyError, IndexError):
-            refused.append(Unadopted(ref, _LOST))
+            refused.append(Unadopted(ref, LOST))
             continue
         for script, nth, part in parts:
             scripts[script.path] = script
@@ -302,7 +306,7 @@ def _refused_in(script: Script, here: Mapping[int, tuple[Edit, Sequence[Ref]]]) 
     if identical([script.values for script in alone], [[value] for value in script.values]):
         # A file may have thousands of documents, so each is tried without the others.
         wrong = [nth for nth in here if text_after(alone[nth], {0: here[nth][0]}) is None] or wrong
-    return [Unadopted(ref, f"{script.name}: {_LOST}") for nth in wrong for ref in here[nth][1]]
+    return [Unadopted(ref, f"{script.name}: {LOST}") for nth in wrong for ref in here[nth][1]]
 
 
 def text_after(script: Script, changes: Mapping[int, Edit]) -> tuple[str, list[Fork]] | None:
@@ -358,8 +362,11 @@ def _remarks(edit: Edit) -> Iterator[str]:
             return
 
 
-def _parts(ref: Ref, original: Original, edit: Edit) -> list[_Change]:
-    """Return an edit of `spec` as edits of the documents that it is written in."""
+def parts_of_edit(ref: Ref, original: Original, edit: Edit) -> list[_Change]:
+    """Return an edit of `spec` as edits of the documents that it is written in.
+
+    Raises WovenError, or KeyError or IndexError where the edit does not fit.
+    """
     own = value_at(original.script.values[original.nth], ("spec",))
     overriding: dict[str, Edit] = {}
     if original.patch:

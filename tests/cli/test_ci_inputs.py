@@ -27,7 +27,7 @@ EXAMPLES = Path(__file__).parent.parent.parent / "examples"
     [
         (
             {"command": "aply"},
-            "`command` is one of plan, apply, validate, drift, watch, and not `aply`",
+            "`command` is one of plan, apply, validate, drift, watch, rollback, and not `aply`",
         ),
         ({"command": "aply"}, "did you mean `apply`?"),
         ({"allow-destroy": "True"}, "`allow-destroy` is true or false, and not `True`"),

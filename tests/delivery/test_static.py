@@ -87,7 +87,7 @@ def linted(script: Path, *workflows: Path) -> list[tuple[str, str]]:
 
 def test_workflows_have_no_findings(actionlint: Path) -> None:
     """The meaning of the example workflows has no findings."""
-    assert len(WORKFLOWS) == 7
+    assert len(WORKFLOWS) == 8
     assert linted(actionlint, *WORKFLOWS) == []
 
 

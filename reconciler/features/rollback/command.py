@@ -17,10 +17,13 @@ from reconciler.cli.console import (
     data,
     describe_plan,
     report_applied,
+    stdout_style,
     words,
 )
 from reconciler.errors import UsageError, worst
+from reconciler.features.rollback.manifests_before import write_manifests
 from reconciler.features.rollback.roll_back import before_of
+from reconciler.features.rollback.written_formats import written_json, written_text
 from reconciler.journal.journal import Journal
 from reconciler.journal.store import LockTimeout
 from reconciler.model import Plan, Ref, RollsBack, Written
@@ -41,6 +44,7 @@ from reconciler.runtime.advice import from_journal
 
 _OF_PLANS = ("text", "json", "markdown", "html")
 _OF_APPLIES = ("text", "json", "junit")
+_OF_EDITS = ("text", "json")
 
 
 def _refs(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> tuple[Ref, ...]:
@@ -57,6 +61,11 @@ def _refs(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> tupl
 @options.remembering
 @options.formats(*dict.fromkeys((*_OF_APPLIES, *_OF_PLANS)))
 @click.option("--dry-run", is_flag=True, help="Show the plan, and write nothing.")
+@click.option(
+    "--write",
+    is_flag=True,
+    help="Edit the manifests instead, and write nothing to the service or the journal.",
+)
 @click.option(
     "--out",
     metavar="FILE",
@@ -76,6 +85,7 @@ def rollback(  # noqa: PLR0913 - one parameter a flag
     options: Options,
     form: str,
     dry_run: bool,
+    write: bool,
     out: Path | None,
     live: bool,
     consent: Consent,
@@ -85,9 +95,16 @@ def rollback(  # noqa: PLR0913 - one parameter a flag
 
     RUN is the id of a run as `journal history` shows it, as much of it as identifies it, or
     `last` for the last run that wrote something. Manifests stay as they are: the next apply of
-    them brings the change back, unless they say the same by then. A rollback is a run as well, and
-    can be rolled back.
+    them brings the change back, unless they say the same by then. With --write the manifests are
+    edited so that they do, and nothing else is done. A rollback is a run as well, and can be
+    rolled back.
     """
+    if write and out is not None:
+        raise UsageError("--out is for a plan, and --write makes none")
+    if write:
+        return _write(
+            open_target(options), (run, refs), options, form, live=live, only_shown=dry_run
+        )
     if form not in (_OF_PLANS if dry_run else _OF_APPLIES):
         with_or_without = "without" if dry_run else "with"
         raise UsageError(f"--format {form} is for a rollback {with_or_without} --dry-run")
@@ -107,6 +124,24 @@ def rollback(  # noqa: PLR0913 - one parameter a flag
         outcomes = applied.outcomes if applied is not None else ()
         if not options.quiet and any(isinstance(outcome, Written) for outcome in outcomes):
             _remind(made)
+
+
+def _write(
+    session: Session,
+    named: tuple[str, Sequence[Ref]],
+    options: Options,
+    form: str,
+    *,
+    live: bool,
+    only_shown: bool,
+) -> int:
+    if form not in _OF_EDITS:
+        raise UsageError(f"--format {form} is for a rollback without --write")
+    run, refs = named
+    made = write_manifests(session, run, refs, live=live, only_shown=only_shown)
+    if form == "json":
+        return data(written_json(made), ending=made.exit_code)
+    return data(written_text(made, stdout_style(verbose=options.verbose)), ending=made.exit_code)
 
 
 def _show(

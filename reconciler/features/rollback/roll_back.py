@@ -10,10 +10,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
+from typing import Final
 
 from reconciler import model
 from reconciler.document import Json, Missing, Shape, by_identity
 from reconciler.errors import UsageError
+from reconciler.features.rollback.write_back import WayBack
 from reconciler.journal.history import History, Memory
 from reconciler.journal.journal import Journal
 from reconciler.journal.runs import RunSummary
@@ -34,16 +36,26 @@ from reconciler.operations.open_session import Session, files_naming
 from reconciler.operations.secret_sources import secrets_of
 from reconciler.planning.consequences import blocked_change, members_by_name
 from reconciler.planning.make_plan import PlanTarget, plan_digest
-from reconciler.redaction.templates import pointing, references_in, secret_values, unsealed
+from reconciler.redaction.templates import (
+    pointing,
+    references_in,
+    resolve,
+    secret_values,
+    unsealed,
+)
 from reconciler.report.reasons import SHORT_RUN
+from reconciler.workspace.expression_scope import Scope
 from reconciler.workspace.secret_scan import Withheld, withheld_from
 from reconciler.workspace.workspace import Workspace
+
+ROLLBACK: Final = "rollback"
+"""How the command of a rollback begins in the journal; the id of the run follows."""
 
 
 def with_restored(
     made: model.Plan,
     place: PlanTarget,
-    found: _Found,
+    found: Found,
     remark: model.RollsBack,
     beside: Sequence[model.Manifest],
 ) -> model.Plan:
@@ -64,7 +76,7 @@ def with_restored(
     )
 
 
-def _said(change: model.Change, found: _Found) -> model.Change:
+def _said(change: model.Change, found: Found) -> model.Change:
     """Add the state to which a resource is put back, and its members that are created again."""
     put_back = found.said[change.ref]
     # A rollback of a rollback brings back what that removed, and says so itself.
@@ -104,6 +116,27 @@ def at_places_of(document: Json, declared: Json | Missing, shape: Shape) -> Json
     return document
 
 
+def states_before(
+    session: Session, journal: Journal, name: str, refs: Sequence[model.Ref], *, live: bool
+) -> StatesBefore:
+    """Return the states before a run, of `refs` or of all that it wrote. Raises as `before_of`."""
+    run = chosen_run(journal, name)
+    secrets: Mapping[str, str] | None = session.secrets
+    if secrets is None:
+        secrets = secrets_of(session.project, session.name, session.environment, os.environ)
+    found = Found(journal, session.project.root, live, secrets)
+    written = [before for before in before_run(journal.entries, run) if before.ref.kind in BY_NAME]
+    chosen = _chosen(journal, run, written, refs)
+    for before in chosen:
+        found.take(before)
+    return StatesBefore(
+        run=run,
+        found=found,
+        manifests=_pointing(found, run),
+        live_kept=not live and any(before.live is not None for before in chosen),
+    )
+
+
 def before_of(
     session: Session,
     journal: Journal,
@@ -121,31 +154,48 @@ def before_of(
     Raises UsageError where there is no such run, where several match, where it wrote nothing of the
     wanted resources, or where the journal no longer knows what it wrote.
     """
-    run = chosen_run(journal, name)
-    secrets = secrets_of(session.project, session.name, session.environment, os.environ)
-    found = _Found(journal, session.project.root, live, secrets)
-    written = [before for before in before_run(journal.entries, run) if before.ref.kind in BY_NAME]
-    chosen = _chosen(journal, run, written, refs)
-    for before in chosen:
-        found.take(before)
-    manifests = _pointing(found, run)
+    states = states_before(session, journal, name, refs, live=live)
+    run, found, manifests = states.run, states.found, states.manifests
     beside = _beside(journal.history, found)
-    live_kept = not live and any(before.live is not None for before in chosen)
-    remark = _remark(session, found, run, live_kept=live_kept)
+    remark = _remark(session, states)
     return replace(
         session,
         workspace=Workspace(manifests=manifests),
         others=tuple(beside),
         rework=partial(with_restored, found=found, remark=remark, beside=beside),
-        recorded_as=f"rollback {run.run[:SHORT_RUN]}",
+        recorded_as=f"{ROLLBACK} {run.run[:SHORT_RUN]}",
     )
 
 
-def _remark(
-    session: Session, found: _Found, run: RunSummary, *, live_kept: bool
-) -> model.RollsBack:
+def way_back(session: Session, states: StatesBefore) -> WayBack:
+    """Return the way back of the manifests to the states before a run."""
+    found = states.found
+    history = found.journal.history
+    ids = {ref: known.remote_id for ref, known in history.memories.items() if known.remote_id}
+    wanted: dict[model.Ref, dict[str, Json]] = {}
+    for manifest in states.manifests:
+        spec = resolve(found.owned.get(manifest.ref, manifest.spec), ids)
+        assert isinstance(spec, dict)  # noqa: S101 - filling references keeps the form
+        wanted[manifest.ref] = spec
+    scope = Scope(
+        session.name,
+        session.environment.variables,
+        found.secrets,
+        salt=lambda: found.journal.salt,
+        withheld=found.withheld,
+        ruled=False,
+        may_lack=True,
+    )
+    return WayBack(session=session, history=history, scope=scope, wanted=wanted)
+
+
+def _remark(session: Session, states: StatesBefore) -> model.RollsBack:
+    run, found = states.run, states.found
     applied = is_apply(run)
     refs = tuple(sorted(manifest.ref for manifest in found.manifests))
+    back = way_back(session, states)
+    places = back.places()
+    unread = files_naming(session.project, sorted(back.why)) if back.why else ()
     lives = any(put_back.state == "live" for put_back in found.said.values())
     return model.RollsBack(
         run=run.run,
@@ -154,16 +204,30 @@ def _remark(
         actor=run.actor,
         # The commit of a rollback is only where it was typed; its manifests are of no commit.
         commit=run.commit if applied else "",
-        live_kept=live_kept,
+        live_kept=states.live_kept,
         state="live" if lives or (found.live and not found.said) else "declared",
         commit_before=commit_before(found.journal.entries, run) if applied else "",
-        files=files_naming(session.project, refs),
+        files=tuple(dict.fromkeys((*(file for file, _ in places), *unread))),
         refs=refs,
+        places=tuple(f"{file}:{line}" for file, line in places),
     )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StatesBefore:
+    """States before a run: the `manifests`, and in `found` what cannot be restored.
+
+    `live_kept` means that what was live then is kept, and is not what is restored.
+    """
+
+    run: RunSummary
+    found: Found
+    manifests: tuple[model.Manifest, ...]
+    live_kept: bool
+
+
 @dataclass(slots=True)
-class _Found:
+class Found:
     """Resources that a rollback restores, collected one by one.
 
     `said` is the reason of each. `owned` are the documents that the journal is to record as
@@ -248,7 +312,7 @@ class _Found:
         self.blocked.append(blocked_change(manifest, {}, known, model.Evidence.NONE, reason))
 
 
-def _pointing(found: _Found, run: RunSummary) -> tuple[model.Manifest, ...]:
+def _pointing(found: Found, run: RunSummary) -> tuple[model.Manifest, ...]:
     """Return the manifests, with references in place of ids, or new ids where ids have changed.
 
     The journal has ids in place of references. A document refers only to resources of kinds that
@@ -310,7 +374,7 @@ def _nothing_in(journal: Journal, run: RunSummary) -> str:
     return "wrote nothing, so there is nothing to roll back"
 
 
-def _beside(history: History, found: _Found) -> list[model.Manifest]:
+def _beside(history: History, found: Found) -> list[model.Manifest]:
     """Return the resources in the journal that a rollback does not examine.
 
     An object with two names, as in an old journal, counts as examined under both.

@@ -533,6 +533,8 @@ def test_compacting_keeps_the_last_backup(applied: Path, service: Served) -> Non
         (("last", "SLO/other"), "did not write SLO/other"),
         (("last", "nonsense"), "not of the form Kind/name"),
         (("last", "--out", "p.json"), "--out needs --dry-run"),
+        (("last", "--write", "--out", "p.json"), "--write makes none"),
+        (("last", "--write", "--format", "html"), "without --write"),
         (("last", "--dry-run", "--format", "junit"), "without --dry-run"),
         (("last", "--format", "html"), "with --dry-run"),
     ],

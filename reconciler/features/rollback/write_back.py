@@ -1,0 +1,290 @@
+"""Manifests that declare again what was declared before a run: edits of their files.
+
+Nothing is asked of the service, and the journal is only read. Source: docs/rollback.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path as File
+from typing import Final
+
+from reconciler.document import ABSENT, Json, Missing, Path, differences, same, towards, value_at
+from reconciler.features.rollback.value_places import (
+    NewValue,
+    Place,
+    Respelling,
+    ValueFinder,
+    new_values,
+)
+from reconciler.journal.history import History
+from reconciler.kinds import BY_NAME
+from reconciler.kinds.shape import in_usual_order
+from reconciler.model import Manifest, Ref, Seen
+from reconciler.operations.open_session import Session, files_naming
+from reconciler.redaction.templates import resolve
+from reconciler.syntax.diagnostic import Complaint
+from reconciler.syntax.read_text import read_text
+from reconciler.workspace.expression_scope import Scope
+from reconciler.workspace.manifest_edits import (
+    LOST,
+    Edited,
+    Original,
+    Originals,
+    Script,
+    WovenError,
+    text_after,
+)
+from reconciler.workspace.workspace import Workspace, load_workspaces, sources_of
+
+_UNLIKE: Final = "its manifest would still declare something else: edit it by hand"
+_NOT_DECLARED: Final = "no manifest declares it any more"
+
+
+def drafted(values: Mapping[Ref, Sequence[NewValue]]) -> list[Edited]:
+    """Return the files with new values of several resources in them.
+
+    Raises WovenError where two resources need different values at one place, or where a text cannot
+    be edited without a change of something else.
+    """
+    scripts: dict[File, Script] = {}
+    new: dict[File, dict[tuple[int, Path], Json | Missing]] = {}
+    owners: dict[File, dict[Ref, None]] = {}
+    for ref, own in values.items():
+        for place, value in own:
+            path = place.script.path
+            known = new.setdefault(path, {})
+            key = place.nth, place.path
+            if key in known and known[key] != value:
+                raise WovenError(f"{place.script.name} has one value for it and others: {LOST}")
+            scripts[path], known[key] = place.script, value
+            owners.setdefault(path, {})[ref] = None
+    return [
+        Edited(script=scripts[path], after=after, refs=tuple(owners[path]))
+        for path, known in new.items()
+        if (after := _text_with(scripts[path], known)) != scripts[path].text
+    ]
+
+
+def _text_with(script: Script, known: Mapping[tuple[int, Path], Json | Missing]) -> str:
+    documents = dict(enumerate(script.values))
+    # What is inside of another new value is written after that.
+    for (nth, path), value in sorted(known.items(), key=lambda new: len(new[0][1])):
+        documents[nth] = _with_value(documents[nth], path, value)
+    edits = {
+        nth: edit
+        for nth, document in documents.items()
+        if (edit := towards(script.values[nth], document)) is not None
+    }
+    made = text_after(script, edits) if edits else (script.text, [])
+    if made is None:
+        raise WovenError(f"{script.name}: {LOST}")
+    return made[0]
+
+
+def _with_value(document: Json, path: Path, value: Json | Missing) -> Json:
+    if not path:
+        return document if value is ABSENT else value
+    step, rest = path[0], path[1:]
+    if isinstance(document, list) and isinstance(step, int):
+        inner = _with_value(document[step], rest, value)
+        return [*document[:step], inner, *document[step + 1 :]]
+    fields = document if isinstance(document, dict) else {}
+    if not rest and value is ABSENT:
+        return {key: field for key, field in fields.items() if key != step}
+    return {**fields, str(step): _with_value(fields.get(str(step)), rest, value)}
+
+
+@dataclass(slots=True, kw_only=True)
+class WayBack:
+    """The way back of manifests to `wanted`, the specs of some resources by the journal.
+
+    `why` says of each resource that cannot be placed why it cannot, once `files` were made.
+    """
+
+    session: Session
+    history: History
+    scope: Scope
+    wanted: Mapping[Ref, dict[str, Json]]
+    why: dict[Ref, str] = field(default_factory=dict)
+    workspace: Workspace = field(init=False)
+    finder: ValueFinder = field(init=False)
+    declared: dict[Ref, tuple[Manifest, Original]] = field(default_factory=dict)
+    values: dict[Ref, list[NewValue]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Read the manifests, and find where the values of each resource are written."""
+        project = self.session.project
+        self.workspace = self._read(self.scope)
+        originals = Originals(project.root, self.roots, self.workspace.read, self.session.name)
+        self.finder = ValueFinder(originals, project.file, self.session.name)
+        for manifest in self.workspace.manifests:
+            if manifest.ref in self.wanted:
+                original = originals.of(manifest)
+                if original is not None:
+                    self.declared[manifest.ref] = manifest, original
+        for ref in self.wanted:
+            if ref in self.declared:
+                self._place(ref)
+            else:
+                self.why[ref] = self._why_missing(ref)
+
+    @property
+    def roots(self) -> tuple[File, ...]:
+        """Return the folders in which files may be written."""
+        return sources_of(self._paths, self.session.project.root).roots
+
+    @property
+    def _paths(self) -> list[File]:
+        project = self.session.project
+        return [project.root / path for path in project.settings.manifests]
+
+    def _read(self, scope: Scope, instead: Mapping[File, str] | None = None) -> Workspace:
+        project = self.session.project
+        every = load_workspaces(
+            self._paths, project.root, [scope], project.settings, instead=instead or {}
+        )
+        return every[scope.environment]
+
+    def _why_missing(self, ref: Ref) -> str:
+        """Return why a resource has no manifest: an error in its file, or there is none."""
+        errors = self.workspace.errors
+        own = [error for error in errors if error.ref == str(ref)]
+        files = () if own else files_naming(self.session.project, [ref])
+        found = next(iter(own), None) or next((e for e in errors if e.file in files), None)
+        return _NOT_DECLARED if found is None else f"its manifest is broken: {_said(found)}"
+
+    def _place(self, ref: Ref, *, in_place: bool = False) -> None:
+        """Find the places of the values of one resource, or keep why there is none."""
+        manifest, original = self.declared[ref]
+        kinds = [*BY_NAME]
+        earlier = kinds[: kinds.index(ref.kind)]
+        spelling = Respelling(
+            finder=self.finder,
+            item=self.finder.item_of(manifest, original),
+            targets={
+                str(self.history.of(other.ref).remote_id): other.ref
+                for other in self.workspace.manifests
+                if other.ref.kind in earlier
+            },
+            in_place=in_place,
+        )
+        try:
+            sides = self._now(manifest), in_usual_order(self.wanted[ref], BY_NAME[ref.kind].spec)
+            self.values[ref] = new_values(manifest, original, sides, spelling)
+        except WovenError as error:
+            self.why[ref] = str(error)
+        except (KeyError, IndexError, RecursionError):
+            self.why[ref] = LOST
+
+    def _now(self, manifest: Manifest) -> dict[str, Json]:
+        """Return what a manifest declares, completed as a plan completes it."""
+        memory = self.history.of(manifest.ref)
+        ids = {ref: known.remote_id for ref, known in self.history.memories.items()}
+        spec = resolve(manifest.spec, {ref: id_ for ref, id_ in ids.items() if id_ is not None})
+        assert isinstance(spec, dict)  # noqa: S101 - filling references keeps the form
+        before = Seen(memory.remote_id, self.wanted[manifest.ref])
+        remote = BY_NAME[manifest.ref.kind].remote
+        return remote.complete(replace(manifest, spec=spec), before, memory)
+
+    def places(self) -> list[tuple[str, int]]:
+        """Return file and line of each value that is to change, in their order."""
+        found = (
+            (place.script.name, _line(place, difference.path))
+            for values in self.values.values()
+            for place, value in values
+            for difference in differences(place.value, value)
+        )
+        return sorted(set(found))
+
+    def files(self) -> list[Edited]:
+        """Return the files to write, and keep in `why` what cannot be placed."""
+        placed = self._fitting([ref for ref in self.values if ref not in self.why])
+        files, why = self._attempt(placed, alone=True)
+        self.why |= dict.fromkeys(placed, why) if why else {}
+        return [] if why else files
+
+    def _fitting(self, refs: Sequence[Ref]) -> list[Ref]:
+        """Return the resources with values that fit; a group that does not fit is divided."""
+        if not refs or not (why := self._attempt(refs)[1]):
+            return [*refs]
+        if len(refs) > 1:
+            half = len(refs) // 2
+            return [*self._fitting(refs[:half]), *self._fitting(refs[half:])]
+        (ref,) = refs
+        # A variable that others use too stays: the value is written where the variable is named.
+        self._place(ref, in_place=True)
+        if ref not in self.why and not self._attempt(refs)[1]:
+            return [ref]
+        self.why.setdefault(ref, why)
+        return []
+
+    def _attempt(self, refs: Sequence[Ref], *, alone: bool = False) -> tuple[list[Edited], str]:
+        """Return the files with the values of some resources, and what is wrong with them, or "".
+
+        Another resource may change towards what is wanted of it, unless these are `alone`.
+        """
+        try:
+            files = drafted({ref: self.values[ref] for ref in refs})
+        except WovenError as error:
+            return [], str(error)
+        return files, self._wrong(files, refs, alone=alone)
+
+    def _wrong(self, files: Sequence[Edited], refs: Sequence[Ref], *, alone: bool) -> str:
+        """Return what is wrong with files, which are read as any run reads them; "" for nothing."""
+        if not files:
+            return ""
+        instead = {file.script.path.resolve(): file.after for file in files}
+        after = self._read(self._scope_with(files), instead)
+        known = {(error.file, error.code, error.message) for error in self.workspace.errors}
+        for error in after.errors:
+            if (error.file, error.code, error.message) not in known:
+                return _said(error)
+        now = {manifest.ref: manifest for manifest in after.manifests}
+        if any(ref not in now or self._is_unlike(now[ref]) for ref in refs):
+            return _UNLIKE
+        for manifest in self.workspace.manifests:
+            ref = manifest.ref
+            changed = ref not in now or now[ref].spec != manifest.spec
+            if not changed or ref in refs:
+                continue
+            if alone or ref not in now or not self._is_nearer(manifest, now[ref]):
+                return f"it would change {ref} too: edit it by hand"
+        return ""
+
+    def _is_unlike(self, manifest: Manifest) -> bool:
+        shape = BY_NAME[manifest.ref.kind].exact_shape
+        return not same(self._now(manifest), self.wanted[manifest.ref], shape)
+
+    def _is_nearer(self, before: Manifest, after: Manifest) -> bool:
+        """Return whether a manifest differs from what is wanted in fewer fields than before."""
+        if after.ref not in self.wanted:
+            return False
+        wanted, shape = self.wanted[after.ref], BY_NAME[after.ref.kind].exact_shape
+        left, first = (
+            {difference.path for difference in differences(self._now(side), wanted, shape)}
+            for side in (after, before)
+        )
+        return left < first
+
+    def _scope_with(self, files: Sequence[Edited]) -> Scope:
+        """Return the scope with the variables of an edited project file."""
+        project = self.session.project.file
+        for file in files:
+            if file.script.path == project:
+                path = "environments", self.session.name, "variables"
+                (document,) = read_text(file.after).documents
+                variables = value_at(document.value, path)
+                if isinstance(variables, dict):
+                    return replace(self.scope, variables=variables)  # type: ignore[arg-type]  # as written
+        return self.scope
+
+
+def _line(place: Place, path: Path) -> int:
+    document = place.script.reading.documents[place.nth]
+    return document.locate((*place.path, *path))[0]
+
+
+def _said(complaint: Complaint) -> str:
+    return f"{complaint.file}:{complaint.line}: {complaint.message} [{complaint.code}]"

@@ -1,0 +1,349 @@
+"""`rollback --write`: the manifests as they were before a run, each value at its own place."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from harness.doors import Ran, typed
+from harness.repositories import begin, committed, git
+from harness.workspaces import PROJECT, SLO, Workspace, project_at
+from test_rollback import WATCHED
+
+VARIABLES = (
+    PROJECT
+    + """\
+    variables:
+      team: payments  # of all
+      limit: 300
+      boards:
+        - {slug: checkout, title: Checkout, limit: 300}   # ours
+        - {slug: search, title: Search, limit: 300}
+"""
+)
+BOARD = """\
+apiVersion: reconciler/v1
+kind: Dashboard
+metadata: {name: checkout}
+spec:
+  dashboard:
+    name: 'Checkout'   # as it is called
+    description: first   # of spec
+    off: {}
+    layout: {sections: []}
+"""
+EACH = """\
+apiVersion: reconciler/v1
+kind: Dashboard
+metadata: {name: "${each:slug}"}
+forEach:
+  - {slug: checkout, title: Checkout, limit: 300}   # ours
+  - {slug: search, title: Search, limit: 300}
+spec:
+  dashboard:
+    name: ${each:title}
+    description: slower than ${each:limit} ms
+    off: {}
+    layout: {sections: []}
+"""
+ITEMS = """\
+- slug: checkout
+  title: Checkout   # ours
+  limit: 300
+- slug: search
+  title: Search
+  limit: 300
+"""
+OF_FILE = EACH.replace(
+    EACH[EACH.index("forEach:") : EACH.index("spec:")], "forEach: ${file:items.yaml}\n"
+)
+PLACES = {
+    "spec": ({"board": BOARD}, "board", "description: first", "description: second"),
+    "overrides": (
+        {"board": BOARD + "overrides:\n  local:\n    dashboard: {description: here}  # local\n"},
+        *("board", "{description: here}", "{description: there}"),
+    ),
+    "an item": ({"board": EACH}, "board", "title: Checkout", "title: Cashier"),
+    "a part of a text": (
+        {"board": EACH},
+        "board",
+        "search, title: Search, limit: 300",
+        "search, title: Search, limit: 5000",
+    ),
+    "what all items share": ({"board": EACH}, "board", "slower than", "faster than"),
+    "items of a file": ({"board": OF_FILE, "items": ITEMS}, "items", "Checkout ", "Cashier "),
+    "items of a variable": (
+        {"board": OF_FILE.replace("${file:items.yaml}", "{var: boards}")},
+        *("reconciler", "title: Checkout", "title: Cashier"),
+    ),
+    "an export": (
+        {"board": BOARD[: BOARD.index("  dashboard:")] + "  file: export.json\n"},
+        *("export.json", '"first"', '"second"'),
+    ),
+    "beside a reference": ({"board": WATCHED}, "board", "threshold: 10", "threshold: 20"),
+    "a file": (
+        {
+            "board": BOARD.replace("{sections: []}", "${file:layout.yaml}"),
+            "layout": "# all\nsections: []\n",
+        },
+        *("layout", "sections: []", "sections: [{id: {value: s}, rows: []}]"),
+    ),
+    "a variable": (
+        {"board": BOARD.replace("first", "${var:team}")},
+        *("reconciler", "team: payments", "team: billing"),
+    ),
+    "a variable in a text": (
+        {"board": BOARD.replace("first", "over ${var:limit} ms")},
+        *("reconciler", "limit: 300\n", "limit: 40\n"),
+    ),
+    "words around a variable": (
+        {"board": BOARD.replace("first", "for ${var:team}, by night")},
+        *("board", "by night", "by day"),
+    ),
+}
+
+
+EXPORT = """\
+{
+  "name": "Checkout",
+  "description": "first",
+  "off": {},
+  "layout": {"sections": []}
+}
+"""
+
+
+def file_of(name: str) -> str:
+    return name if "." in name else f"{name}.yaml"
+
+
+def started(root: Path, **manifests: str) -> Workspace:
+    made = project_at(root.resolve(), VARIABLES, **manifests)
+    if "export.json" in manifests["board"]:
+        made.write("export.json", EXPORT)
+    ran = made.apply()
+    assert ran.code == 0, ran.err
+    return made
+
+
+def change(made: Workspace, name: str, before: str, after: str) -> None:
+    """Edit a file, and apply that."""
+    file = made.root / file_of(name)
+    text = file.read_text(encoding="utf-8")
+    assert before in text
+    file.write_text(text.replace(before, after), encoding="utf-8")
+    ran = made.run("apply", "--yes", "--override-guard", "a test")
+    assert ran.code == 0, ran.err
+
+
+def roll_back(made: Workspace, *arguments: str) -> Ran:
+    project = ("--project", str(made.root / "reconciler.yaml"))
+    return typed("rollback", *(arguments or ("last",)), *project)
+
+
+def written_back(made: Workspace, *arguments: str) -> Ran:
+    return roll_back(made, *(arguments or ("last",)), "--write")
+
+
+def texts(made: Workspace) -> dict[str, str]:
+    return {
+        file.name: file.read_text(encoding="utf-8")
+        for file in made.root.iterdir()
+        if file.suffix in (".yaml", ".json")
+    }
+
+
+def actions(made: Workspace) -> dict[str, str]:
+    return {change["ref"]: change["action"] for change in made.plan()["changes"]}
+
+
+@pytest.mark.promise("S45")
+@pytest.mark.parametrize("where", PLACES)
+def test_each_place_is_as_before(tmp_path: Path, where: str) -> None:
+    """After `rollback last --write` every byte of every file is as it was before the run."""
+    manifests, name, before, after = PLACES[where]
+    made = started(tmp_path, **manifests)
+    was = texts(made)
+    change(made, name, before, after)
+    journaled = made.requests()
+
+    ran = written_back(made)
+
+    assert ran.code == 0, ran.out + ran.err
+    assert texts(made) == was
+    assert f"+++ b/{file_of(name)}" in ran.out
+    assert made.requests() == journaled
+
+
+@pytest.mark.promise("S45")
+@pytest.mark.parametrize("where", PLACES)
+def test_after_both_nothing_is_to_do(tmp_path: Path, where: str) -> None:
+    """After a rollback and `rollback last --write` the next plan is all keep."""
+    manifests, name, before, after = PLACES[where]
+    made = started(tmp_path, **manifests)
+    change(made, name, before, after)
+    ran = roll_back(made, "last", "--yes")
+    assert ran.code == 0, ran.err
+
+    assert written_back(made).code == 0
+
+    assert set(actions(made).values()) == {"keep"}
+
+
+@pytest.mark.promise("S45")
+def test_a_removed_field_comes_back(tmp_path: Path) -> None:
+    """A field that the run removed is one new line, and no other byte changes."""
+    made = started(tmp_path, board=BOARD)
+    field = "    description: first   # of spec\n"
+    change(made, "board", field, "")
+    assert roll_back(made, "last", "--yes").code == 0
+
+    assert written_back(made).code == 0
+
+    now = texts(made)["board.yaml"]
+    assert now.replace("    description: first\n", "") == BOARD.replace(field, "")
+    assert set(actions(made).values()) == {"keep"}
+
+
+@pytest.mark.promise("S45")
+def test_what_the_run_created_is_listed(tmp_path: Path) -> None:
+    """What the run created is listed with exit 3, and the rest is written all the same."""
+    made = started(tmp_path, board=BOARD)
+    made.write("slo.yaml", SLO)
+    change(made, "board", "first", "second")
+
+    ran = written_back(made, "last", "--format", "json")
+
+    assert ran.code == 3, ran.err
+    assert [(left["ref"], "created" in left["why"]) for left in ran.json["unplaced"]] == [
+        ("SLO/checkout", True)
+    ]
+    assert texts(made)["board.yaml"] == BOARD
+    assert texts(made)["slo.yaml"] == SLO
+
+
+@pytest.mark.promise("S45")
+def test_a_broken_manifest_is_listed(tmp_path: Path) -> None:
+    """A broken manifest is listed with its error, and other files are written all the same."""
+    made = started(tmp_path, board=BOARD, slo=SLO)
+    made.write("slo.yaml", SLO.replace("99.9", "99.5"))
+    change(made, "board", "first", "second")
+    made.write("slo.yaml", SLO.replace("spec:", "spec: ["))
+
+    ran = written_back(made)
+
+    assert ran.code == 3, ran.err
+    assert "slo.yaml:" in ran.out
+    assert texts(made)["board.yaml"] == BOARD
+
+
+@pytest.mark.promise("S45")
+def test_a_shared_variable_stays(tmp_path: Path) -> None:
+    """A variable that others use too stays, and the value is written where it was named."""
+    other = BOARD.replace("name: checkout}", "name: search}").replace("Checkout", "Search")
+    made = started(tmp_path, board=BOARD, other=other.replace("first", "${var:team}"))
+    change(made, "board", "first", "${var:team}")
+
+    ran = written_back(made)
+
+    assert ran.code == 0, ran.out
+    assert texts(made)["board.yaml"] == BOARD
+    assert texts(made)["reconciler.yaml"] == VARIABLES
+
+
+@pytest.mark.promise("S45")
+def test_what_would_change_another_is_listed(tmp_path: Path) -> None:
+    """What all items share stays where only one of them is wanted, and that one is listed."""
+    made = started(tmp_path, board=EACH)
+    change(made, "board", "slower than", "faster than")
+    now = texts(made)
+
+    ran = written_back(made, "last", "Dashboard/search")
+
+    assert ran.code == 3
+    assert "Dashboard/checkout too" in " ".join(ran.out.split())
+    assert texts(made) == now
+
+
+@pytest.mark.promise("S45")
+def test_only_shown(tmp_path: Path) -> None:
+    """With --dry-run the edit is shown, and no file is written."""
+    made = started(tmp_path, board=BOARD)
+    change(made, "board", "first", "second")
+    now = texts(made)
+
+    ran = written_back(made, "last", "--dry-run")
+
+    assert (ran.code, "would be edited" in ran.out) == (0, True)
+    assert "-    description: second" in ran.out
+    assert texts(made) == now
+
+
+@pytest.mark.promise("S45")
+def test_secrets_are_listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What held another value of a secret is listed, and no value of a secret is printed."""
+    monkeypatch.setenv("TOKEN", "canary-one")
+    made = started(tmp_path, board=BOARD.replace("first", "first ${secret:TOKEN}"))
+    change(made, "board", "first ", "second ")
+    monkeypatch.setenv("TOKEN", "canary-two")
+
+    lost = written_back(made)
+    monkeypatch.setenv("TOKEN", "canary-one")
+    ran = written_back(made)
+
+    assert (lost.code, ran.code) == (3, 0), ran.out
+    assert "TOKEN" in lost.out
+    assert "canary" not in lost.out + ran.out
+    assert "description: first ${secret:TOKEN}" in texts(made)["board.yaml"]
+
+
+@pytest.mark.promise("S45")
+def test_the_place_of_the_value_is_named(tmp_path: Path) -> None:
+    """A rollback names file and line of the value, and its `git log` prints the commit of it."""
+    made = started(tmp_path, **PLACES["items of a file"][0])
+    (made.root / ".gitignore").write_text(".reconciler\n", encoding="utf-8")
+    begin(made.root)
+    changed = ITEMS.replace("Checkout ", "Cashier ").replace("300\n- slug", "301\n- slug")
+    made.write("items.yaml", changed)
+    culprit = committed(made.root, "the change")
+    assert made.apply().code == 0
+
+    plan = roll_back(made, "last", "--dry-run", "--format", "json").json
+    said = roll_back(made, "last", "--yes").err
+
+    (remark,) = plan["remarks"]
+    assert (remark["places"], remark["files"]) == (["items.yaml:2", "items.yaml:3"], ["items.yaml"])
+    assert "items.yaml:2, items.yaml:3" in said
+    (log,) = {*re.findall(r"`git (?:-C \S+ )?(log [^`]*)`", said)}
+    assert culprit in git(made.root, *log.split())
+    (line,) = {*re.findall(r"`reconciler (rollback [^`]* --write)`", said)}
+    ran = typed(*line.split())
+    assert ran.code == 0, ran.err
+    assert set(actions(made).values()) == {"keep"}
+
+
+@pytest.mark.promise("S45")
+def test_what_agrees_is_not_looked_for(tmp_path: Path) -> None:
+    """Where the manifests say the same already, no file, line or `git log` is named."""
+    made = started(tmp_path, board=BOARD)
+    begin(made.root)
+    change(made, "board", "first", "second")
+    made.write("board.yaml", BOARD)
+
+    said = roll_back(made, "last", "--dry-run").out
+
+    assert "No file was found that says otherwise" in " ".join(said.split())
+    assert "git log" not in said
+
+
+def test_json_is_as_promised(tmp_path: Path) -> None:
+    """The JSON has a diff of each edited file."""
+    made = started(tmp_path, board=BOARD)
+    change(made, "board", "first", "second")
+
+    document = json.loads(written_back(made, "last", "--format", "json").out)
+
+    assert [file["file"] for file in document["files"]] == ["board.yaml"]
+    assert (document["formatVersion"], document["dryRun"], document["unplaced"]) == (1, False, [])
