@@ -90,6 +90,7 @@ PROMISES = {
     "S17": "What the service does not return is never shown as live in the comment",
     "S18": "After a refused apply the comment says whether the plan is the reviewed one",
     "S19": "Outside of `validate` warnings are one line",
+    "S20": "Consent is one block a guard: its resources, then each remedy once",
     "S21": "A plan says something of the samples only where a policy changes, or with `-v`",
     "S24": "A part of a reviewed plan can be applied",
     "S25": "No key goes to an address from a submodule, a nested repository or a linked work tree",

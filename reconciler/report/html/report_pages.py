@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 
-from reconciler.model import Action, Change, Drift, DriftReport, Plan, Ref
+from reconciler.model import Action, Change, Drift, DriftReport, GuardViolation, Plan, Ref
 from reconciler.model.plan import DriftState
 from reconciler.report import counts
 from reconciler.report.changes.field_changes import drift_changes, essentials_of, field_changes
@@ -101,13 +101,25 @@ def _notice(notice: Notice, identities: Mapping[Ref, str]) -> Markup:
         parts += ["(", element("code", notice.code), ") "]
     if notice.said:
         parts += [named, spans(notice.said)]
-    else:
+    elif notice.refs:
         parts += [named, ": ", notice.words]
+    else:
+        parts.append(notice.words)
     if notice.names:
         parts += ["loses ", joined((element("code", name) for name in notice.names), ", ")]
+    if notice.members:
+        parts.append(items(_members(notice.members, identities), "members"))
     if notice.ways:
         parts.append(items(map(spans, notice.ways), "ways"))
     return element("li", *parts)
+
+
+def _members(members: Sequence[GuardViolation], identities: Mapping[Ref, str]) -> Iterator[Markup]:
+    for guard in members[:MOST_NOTICES]:
+        named = _link(guard.ref, identities) if guard.ref else ""
+        yield joined((named, spans(guard.said)))
+    if len(members) > MOST_NOTICES:
+        yield Markup(f"and {len(members) - MOST_NOTICES:,} more")
 
 
 def _link(ref: Ref, identities: Mapping[Ref, str]) -> Markup:
