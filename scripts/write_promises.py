@@ -92,6 +92,7 @@ PROMISES = {
     "S19": "Outside of `validate` warnings are one line",
     "S20": "Consent is one block a guard: its resources, then each remedy once",
     "S21": "A plan says something of the samples only where a policy changes, or with `-v`",
+    "S22": "A page opens few changes, and folds consent on a phone",
     "S23": "What comes or goes says its title and its queries first",
     "S24": "A part of a reviewed plan can be applied",
     "S25": "No key goes to an address from a submodule, a nested repository or a linked work tree",
