@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from reconciler.errors import OutputLost, worst
 from reconciler.operations.open_project import Reporter
-from reconciler.report.complaints.text import complaints_beside
+from reconciler.report.complaints.text import complaints_text
 from reconciler.report.safe import columns, hide_with, json_text, safe
 from reconciler.report.table import DEFAULT_WIDTH, NARROWEST, Style, fitted
 from reconciler.runtime.streams import write
@@ -183,7 +183,7 @@ class Console(Reporter):
 
     def complain(self, complaints: Sequence[Complaint]) -> None:
         """Print complaints, each with its place."""
-        words(complaints_beside(complaints, stderr_style(verbose=self.verbose)), laid_out=True)
+        words(complaints_text(complaints, stderr_style(verbose=True)), laid_out=True)
 
     def show(self, plan: Plan) -> None:
         """Print a plan on stderr."""

@@ -13,7 +13,8 @@ from reconciler.errors import GuardRefused, Stale, Unsettled, UsageError
 from reconciler.journal.entries import OverrideEntry, Unfrozen
 from reconciler.journal.journal import Journal
 from reconciler.journal.store import LockTimeout
-from reconciler.model import Change, GuardViolation, LostUnseen, Plan, Ref
+from reconciler.model import Change, LostUnseen, Plan, Ref
+from reconciler.model.guard_blocks import GuardBlock, guard_blocks
 from reconciler.model.guard_levels import BREAK_GLASS, FROZEN, REVIEW_LEVEL, flag_of
 from reconciler.operations.interrupts import interrupts
 from reconciler.operations.open_project import Reporter, applied_commit
@@ -168,16 +169,22 @@ def check(made: Plan, consent: Consent, reporter: Reporter) -> None:
     found = unmet(made.guarded, consent.agreed_of(made))
     if found:
         raise GuardRefused(
-            *(refusal(violation, is_reviewed=consent.is_reviewed) for violation in found)
+            *(refusal(block, is_reviewed=consent.is_reviewed) for block in guard_blocks(found))
         )
 
 
-def refusal(objection: GuardViolation, *, is_reviewed: bool = False) -> str:
-    """Return the message of a refusal, and its remedies on the lines below."""
-    message = f"{objection.message} [{objection.code}]"
-    if is_reviewed and objection.level == REVIEW_LEVEL:
+def refusal(block: GuardBlock, *, is_reviewed: bool = False) -> str:
+    """Return the message of a refusal; on the lines below its resources, then its remedies."""
+    message = f"{block.count} need consent [{block.first.code}]" if block.members else block.title
+    if is_reviewed and block.first.level == REVIEW_LEVEL:
         message += "; no reviewed plan lists that: plan again, and review it"
-    return "\n".join((message, *(f"  - {way}" for way in objection.remedies)))
+    return "\n".join(
+        (
+            message,
+            *(f"  {guard.message}" for guard in block.members),
+            *(f"  - {way}" for way in block.remedies),
+        )
+    )
 
 
 def _describe_stale(made: Plan, expected: str, consent: Consent, reporter: Reporter) -> str:

@@ -40,7 +40,7 @@ from reconciler.project import (
     journal_setting,
 )
 from reconciler.report import unplanned
-from reconciler.report.complaints.text import complaints_summary
+from reconciler.report.complaints.text import complaints_summary, warnings_in_short
 from reconciler.runtime.cache import NO_CACHE, VARIABLE, Cache, open_cache
 from reconciler.runtime.keys import keys_in
 from reconciler.runtime.progress import Waits
@@ -67,14 +67,18 @@ Answer = TypeVar("Answer")
 
 
 def open_workspace(options: Options, project: Project, scope: Scope) -> Workspace:
-    """Read all manifests, and report complaints.
+    """Read all manifests, and report errors, and warnings in one line unless `verbose`.
 
     Raises InvalidInput where a complaint is an error.
     """
     workspace = read_workspace(options, project, scope)
-    shown = workspace.errors if options.quiet else workspace.complaints
+    is_whole_shown = options.verbose and not options.quiet
+    shown = workspace.complaints if is_whole_shown else workspace.errors
     if shown:
         options.reporter.complain(shown)
+    warnings = len(workspace.complaints) - len(shown)
+    if warnings and not options.quiet:
+        options.reporter.say(warnings_in_short(warnings))
     if workspace.errors:
         for plan in filter(is_plan_file, options.paths):
             options.reporter.say(unplanned.misplaced_plan(str(plan)))

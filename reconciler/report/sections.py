@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib import import_module
 from typing import Any, Generic, Literal, TypeAlias, TypeVar, cast
 
 from reconciler.model import Action, Change, GuardViolation, Plan, PlanSection, Ref, RenamedFrom
-from reconciler.model.guard_levels import REVIEW_LEVEL, GuardLevel
+from reconciler.model.guard_blocks import GuardBlock, guard_blocks
+from reconciler.model.guard_levels import GuardLevel
 from reconciler.model.quoting import quoted
 from reconciler.report.counts import describe_selection
 from reconciler.report.reasons import describe_remark
@@ -23,7 +24,8 @@ class Notice:
     """A warning. `words` are ours; `refs`, `said` and `names` are foreign text, not yet safe.
 
     `said` follows the name in `refs`, if there is one. `title` names the problem in a word or
-    two, `ways` are its remedies. Reports group notices by `title`. `code` is the code of a guard.
+    two, `ways` are its remedies. Reports group notices by `title`. `code` is the code of a guard,
+    and `members` are its objections where there are several.
     """
 
     title: str
@@ -33,6 +35,7 @@ class Notice:
     names: tuple[str, ...] = ()
     ways: tuple[str, ...] = ()
     code: str = ""
+    members: tuple[GuardViolation, ...] = ()
 
 
 Section = TypeVar("Section", bound=PlanSection)
@@ -88,11 +91,7 @@ def notices(plan: Plan) -> Iterator[Notice]:
     """Yield notices on guards, destroys, lost answers, blocked or unverified writes, orphans."""
     yield from (Notice("partial", said=words) for words in describe_partial(plan))
     yield from (Notice("note", said=describe_remark(remark)) for remark in plan.remarks)
-    for guard in by_consent(plan.guarded):
-        refs = (guard.ref,) if guard.ref else ()
-        ways = () if guard.is_met else guard.remedies
-        title = _CONSENT_WORDS[consent_of(guard)]
-        yield Notice(title, "", refs, guard.said, ways=ways, code=guard.code)
+    yield from map(_of_block, guard_blocks(plan.guarded))
     for change in plan.changes:
         if change.destroys and not _reported_by_guard(change, plan):
             yield Notice("destroys permanently", "", (change.ref,), names=change.destroys)
@@ -109,9 +108,13 @@ def notices(plan: Plan) -> Iterator[Notice]:
             yield Notice(title, words, tuple(change.ref for change in about))
 
 
-def by_consent(guarded: Sequence[GuardViolation]) -> list[GuardViolation]:
-    """Return guards in the order of who may consent; guards that no review lifts come first."""
-    return sorted(guarded, key=lambda guard: guard.level == REVIEW_LEVEL)
+def _of_block(block: GuardBlock) -> Notice:
+    guard = block.first
+    title = _CONSENT_WORDS[consent_of(guard)]
+    known = Notice(title, ways=block.remedies, code=guard.code, members=block.members)
+    if block.members:
+        return replace(known, words=block.count)
+    return replace(known, refs=(guard.ref,) if guard.ref else (), said=guard.said)
 
 
 def consent_of(guard: GuardViolation) -> ConsentState:

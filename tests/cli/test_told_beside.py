@@ -1,4 +1,4 @@
-"""What commands say of manifests beside their answer: every error, and few warnings."""
+"""What commands say of manifests next to their answer: every error, and one line of warnings."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 from harness.doors import typed
-from harness.golden import Golden
 
 POLICY = "    - policy: {{name: p{0}, description: '', priority: PRIORITY_TYPE_LOW}}\n"
 WRONG = "apiVersion: reconciler/v1\nkind: SavedView\nmetadata: {name: NOT OURS}\nspec: {}\n"
@@ -25,30 +24,35 @@ def warned(count: int) -> None:
     Path("all.yaml").write_text(f"{head}  policies:\n{items}")
 
 
-@pytest.mark.parametrize("command", ["plan", "drift"])
-def test_few_warnings_beside_an_answer(command: str, golden: Golden) -> None:
-    """A warning of each code is told, the rest is counted with the way to see it; -v tells all."""
+@pytest.mark.promise("S19")
+@pytest.mark.parametrize("command", ["plan", "apply --yes", "drift", "adopt --all"])
+def test_warnings_are_one_line(command: str) -> None:
+    """A command that only uses manifests counts their warnings in one line; -v shows them all."""
     warned(8)
+    line = command.split()
 
-    some, every = typed(command), typed(command, "-v")
+    some, every = typed(*line), typed(*line, "-v")
 
-    assert some.err.count("warning[") == 1
-    golden(some.err)
+    assert some.err.splitlines().count("8 warnings: `reconciler validate -e local`") == 1
+    assert "warning[" not in some.err
     assert every.err.count("warning[") == typed("validate").out.count("warning[") == 8
-    assert "more warning" not in every.err
+    assert "8 warnings" not in every.err
 
 
-def test_three_warnings_are_all() -> None:
-    """Nothing is counted where nothing is left out."""
-    warned(3)
+def test_warnings_lead_to_the_manifests_of_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The command in the line validates the same manifests, wherever it is typed."""
+    warned(1)
+    project = Path("reconciler.yaml").resolve()
+    monkeypatch.chdir(project.parent.parent)
 
-    told = typed("plan").err
+    shown = typed("plan", "--project", str(project)).err
 
-    assert (told.count("warning["), "more warning" in told) == (3, False)
+    assert f"1 warning: `reconciler validate -e local --project {project}`" in shown
 
 
+@pytest.mark.promise("S19")
 def test_every_error_is_told() -> None:
-    """Errors are told however many there are, before the warnings."""
+    """Errors are printed in full however many there are, before the line of warnings."""
     warned(5)
     for number in range(25):
         Path(f"{number}.yaml").write_text(WRONG)
@@ -56,5 +60,5 @@ def test_every_error_is_told() -> None:
     told = typed("plan")
 
     assert told.code == 4
-    assert (told.err.count("error[") >= 25, told.err.count("warning[")) == (True, 1)
-    assert "and 4 more warnings (4 " in told.err
+    assert (told.err.count("error[") >= 25, told.err.count("warning[")) == (True, 0)
+    assert "5 warnings: `reconciler validate -e local`\n" in told.err

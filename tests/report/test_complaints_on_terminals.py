@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reconciler.report.complaints.text import complaints_beside, complaints_text
+from reconciler.report.complaints.text import complaints_text
 from reconciler.report.table import Style
 from reconciler.syntax.diagnostic import Complaint, Finding, Lines, complaint_at
 
@@ -31,12 +30,10 @@ def test_lines_of_a_file_are_cut_to_the_terminal(line: str, place: int, width: i
         assert shown[under] == line[start]
 
 
-@pytest.mark.parametrize("told", [complaints_text, complaints_beside])
-def test_one_line_leads_to_an_explanation(told: object) -> None:
+def test_one_line_leads_to_an_explanation() -> None:
     """A person is told once how a code is explained, and a log never is."""
-    assert callable(told)
     many = [complaint("a: b", nth) for nth in (1, 2, 3)]
 
-    assert told(many, Style(terminal=True)).count("reconciler explain M303") == 1
-    assert "reconciler explain" not in told(many, Style())
-    assert "reconciler explain" not in told([], Style(terminal=True))
+    assert complaints_text(many, Style(terminal=True)).count("reconciler explain M303") == 1
+    assert "reconciler explain" not in complaints_text(many, Style())
+    assert "reconciler explain" not in complaints_text([], Style(terminal=True))

@@ -12,14 +12,14 @@ from html_reading import Reader
 from hypothesis import given
 from random_plans import TEXTS, filled
 from sample_plans import NEW_SLO as SLO
-from sample_plans import created, new_resources, plan_of, updated
+from sample_plans import created, dashboard, new_resources, plan_of, updated
 
 from reconciler.document import Json
 from reconciler.kinds import BY_NAME, KINDS
 from reconciler.kinds.kind import ANY_STEP, Essential, Kind
 from reconciler.kinds.shape import NOTHING, Facts, facts_of
 from reconciler.model import Action, Change, Evidence, Unknown
-from reconciler.report.changes.field_changes import essentials_of, packed
+from reconciler.report.changes.field_changes import essentials_of, field_changes, packed
 from reconciler.report.html import plan_html
 from reconciler.report.plan.markdown import plan_markdown
 from reconciler.report.plan.text import plan_text
@@ -39,8 +39,8 @@ NEW = {
     "AlertDefinition": (
         NEW_BY_KIND["AlertDefinition"],
         [
-            *("enabled: false", "deleted: true", "priority: P4", "type: METRIC_THRESHOLD"),
-            *('promql: "up == 0"', "threshold: 0, 5", "integrationId: 7"),
+            *("enabled: false", "deleted: true", 'promql: "up == 0"', "priority: P4"),
+            *("type: METRIC_THRESHOLD", "threshold: 0, 5", "integrationId: 7"),
         ],
     ),
     "SavedView": (
@@ -49,7 +49,7 @@ NEW = {
     ),
     "Dashboard": (
         NEW_BY_KIND["Dashboard"],
-        ['sections: 1 ("Orders")', 'widgets: 5 ("W0", "W1", "W2", …)'],
+        ['widgets: 5 ("W0", "W1", "W2", …)'],
     ),
     "LogPolicySet": (NEW_BY_KIND["LogPolicySet"], ['policies: 1 ("Noise")']),
 }
@@ -68,7 +68,9 @@ def test_every_kind_names_what_matters(kind: Kind) -> None:
 def is_known(kind: Kind, essential: Essential) -> bool:
     """Tell whether a path leads to a field of the kind's model, by one way at least."""
     ways = [Facts(part=kind.spec)]
-    for step in essential.path:
+    path = essential.path
+    # The model leaves open what the definition of a widget holds.
+    for step in path[: path.index("definition")] if "definition" in path else path:
         ways = [inner for facts in ways for inner in steps(facts, step)]
     return bool(ways)
 
@@ -90,6 +92,56 @@ def test_what_is_said_of_something_new(kind: str) -> None:
     assert [*essentials_of(change)] == wanted
 
 
+def charted(title: str, query: str) -> dict[str, Json]:
+    """Return a widget with a tooltip before its query, as the service stores it."""
+    asked: Json = {"query": {"metrics": {"promqlQuery": {"value": query}}}, "unit": "UNIT_SECONDS"}
+    tooltip: Json = {"type": "TOOLTIP_TYPE_ALL", "showLabels": False}
+    chart: Json = {"tooltip": tooltip, "stackedLine": "NONE", "queryDefinitions": [asked]}
+    return {"title": title, "appearance": {"width": 0}, "definition": {"lineChart": chart}}
+
+
+@pytest.mark.promise("S23")
+def test_a_removed_widget_says_its_query_first() -> None:
+    """Of a part that goes the title is first and its query second; `tooltip.type` is last."""
+    both = dashboard("One", charted("Up", "up"), charted("Down", "down"))
+    change = updated("Dashboard", "one", both, dashboard("One", charted("Up", "up")))
+
+    lines = plan_text(plan_of([change]), Style()).splitlines()
+
+    start = next(at for at, line in enumerate(lines) if '- widget "Down"' in line)
+    fields = [line.split(":")[0].strip() for line in lines[start + 1 : lines.index("", start)]]
+    assert fields[0] == "query"
+    assert fields[-2:] == ["tooltip.type", "tooltip.showLabels"]
+
+
+@pytest.mark.promise("S23")
+def test_queries_are_not_hidden_by_options() -> None:
+    """Several queries of a widget come before its own options, with the names that they have."""
+    (change,) = field_changes(
+        created("Dashboard", "one", dashboard("One", charted("Up", "up"), charted("Down", "down")))
+    )
+
+    fields = [leaf.field for leaf in change.leaves if not leaf.subject]
+
+    assert fields[0] == "name"
+    assert [field for field in fields if field.endswith(", query")] == fields[1:3]
+
+
+@pytest.mark.promise("S23")
+def test_a_new_dashboard_says_titles_and_queries_first() -> None:
+    """Titles of widgets come first and queries next; sections are left out."""
+    widgets = (charted(title, title.lower()) for title in ("Up", "Down", "Left", "Right"))
+    change = created("Dashboard", "one", dashboard("One", *widgets))
+
+    said = essentials_of(change)
+
+    assert said[:2] == (
+        'widgets: 4 ("Up", "Down", "Left", …)',
+        'queries: "up", "down", "left", …',
+    )
+    assert not any("sections" in text for text in said)
+
+
 @pytest.mark.parametrize("kind", BY_NAME)
 def test_every_report_says_it(kind: str) -> None:
     """Terminal, comment and page say the fields that matter before anything is opened."""
@@ -97,7 +149,7 @@ def test_every_report_says_it(kind: str) -> None:
     plan = plan_of([change])
     rows = (line for line in plan_markdown(plan).splitlines() if line.startswith("| "))
     row = next(line for line in rows if str(change.ref) in line)
-    summary = re.search(r"<summary>.*?</summary>", plan_html(plan), re.DOTALL)
+    summary = re.search(r"<summary><span.*?</summary>", plan_html(plan), re.DOTALL)
 
     assert summary is not None
     for said in wanted:

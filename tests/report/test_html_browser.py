@@ -84,6 +84,7 @@ def test_a_click_filters(page: Page, tmp_path: Path) -> None:
     page.goto(page_of(tmp_path, plan_html(teams())))
     first = page.get_by_role("button", name="a 4")
 
+    page.get_by_text("Filters", exact=True).click()
     first.click()
     assert shown(page) == [f"view-{number}" for number in (0, 2, 4, 6)]
     assert first.get_attribute("aria-pressed") == "true"
@@ -129,8 +130,9 @@ def test_a_keyboard_is_enough(page: Page, tmp_path: Path) -> None:
         if page.evaluate(FOCUSED).startswith("change-"):
             break
     opened = page.evaluate(FOCUSED)
-    page.keyboard.press("Enter")
-    assert page.locator(f"#{opened}").get_attribute("open") is not None
+    for is_open in (False, True):
+        page.keyboard.press("Enter")
+        assert (page.locator(f"#{opened}").get_attribute("open") is not None) is is_open
 
     page.keyboard.press("/")
     assert page.evaluate(FOCUSED) == "search"
@@ -167,6 +169,7 @@ def test_light_and_dark(browser: Browser, tmp_path: Path, scheme: str) -> None:
 def test_paper_shows_all(page: Page, tmp_path: Path) -> None:
     """Printing opens every change and hides what only a screen can do, and puts all back."""
     page.goto(page_of(tmp_path, plan_html(teams())))
+    page.get_by_role("button", name="Close all").click()
     assert page.locator(".change[open]").count() == 0
 
     page.emulate_media(media="print")
@@ -186,8 +189,9 @@ def test_without_script(browser: Browser, tmp_path: Path) -> None:
     page.goto(page_of(tmp_path, plan_html(teams())))
 
     assert not page.locator(".filters").is_visible()
-    page.locator("#change-1 summary").click()
-    assert page.locator("#change-1 .fields").is_visible()
+    for is_open in (False, True):
+        page.locator("#change-1 summary").click()
+        assert page.locator("#change-1 .fields").is_visible() is is_open
     page.emulate_media(media="print")
     assert page.locator(".fields:visible").count() == 9
     context.close()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -20,8 +21,10 @@ from sample_plans import (
     updated,
 )
 
-from reconciler.document import Json
+from reconciler.document import Json, differences
 from reconciler.model import Drift, DriftReport, Ref, Source
+from reconciler.planning.guards import objections
+from reconciler.project import Guards
 from reconciler.report.html import drift_html, plan_html
 
 pytestmark = [pytest.mark.promise("P51"), pytest.mark.slow]
@@ -190,3 +193,104 @@ def test_signs_stand_beside_their_text(browser: Browser, tmp_path: Path, width: 
             drops = page.evaluate(DROPS)
         assert drops
         assert [drop for drop in drops if drop[1] > 6] == []
+
+
+HEIGHT = 844
+
+
+@contextmanager
+def first_screen(browser: Browser, folder: Path, text: str, width: int) -> Iterator[Page]:
+    """Open a page as a reader first sees it."""
+    context = browser.new_context(viewport={"width": width, "height": HEIGHT})
+    page = context.new_page()
+    page.goto(page_of(folder, text))
+    yield page
+    context.close()
+
+
+def consenting(count: int) -> str:
+    """Return a page of so many changes, each of which needs consent."""
+    changes = [
+        updated("SLO", f"slo-{number}", NEW_SLO, {**NEW_SLO, "targetThresholdPercentage": 90})
+        for number in range(count)
+    ]
+    made = plan_of(changes)
+    return plan_html(replace(made, guarded=objections(made, Guards())))
+
+
+@pytest.mark.promise("S22")
+@pytest.mark.parametrize("width", [390, 768, SCREEN])
+def test_consent_is_folded_on_a_phone(browser: Browser, tmp_path: Path, width: int) -> None:
+    """On a phone consent is its headline, and the first change is on the first screen."""
+    with first_screen(browser, tmp_path, consenting(5), width) as page:
+        attention = page.locator(".attention")
+        is_open = attention.locator(".notices").is_visible()
+        headline = attention.locator("summary").inner_text()
+        change = page.locator(".change").first.bounding_box()
+
+    assert is_open is (width != 390)
+    assert "needs consent of a review: 5" in headline
+    assert change is not None
+    assert width != 390 or change["y"] < HEIGHT
+
+
+@pytest.mark.promise("S22")
+@pytest.mark.parametrize(("count", "is_open"), [(10, True), (11, False)])
+def test_cards_of_few_changes_are_open(
+    browser: Browser, tmp_path: Path, count: int, *, is_open: bool
+) -> None:
+    """Up to ten changes are open, and their filters take less room than the first of them."""
+    with first_screen(browser, tmp_path, consenting(count), SCREEN) as page:
+        opened = page.locator(".change[open]").count()
+        bar, change = (page.locator(name).first.bounding_box() for name in (".filters", ".change"))
+
+    assert opened == (count if is_open else 0)
+    assert bar is not None
+    assert change is not None
+    assert not is_open or bar["height"] * 3 < change["height"]
+
+
+@pytest.mark.promise("S22")
+@pytest.mark.parametrize("width", [768, SCREEN])
+def test_columns_of_drift_stay_apart(browser: Browser, tmp_path: Path, width: int) -> None:
+    """Long names and long values of one column end before the next column begins."""
+    applied: dict[str, Json] = {"name": "a" * 60, "description": "b" * 200}
+    live: dict[str, Json] = {"name": "c" * 60, "description": "d" * 200}
+    found = Drift(
+        ref=Ref("SLO", "one"),
+        source=Source("a.yaml", 1),
+        state="drifted",
+        differences=tuple(differences(applied, live)),
+        live=live,
+        applied=applied,
+    )
+    same = (
+        Drift(ref=Ref("SLO", f"{number}-{'x' * 50}"), source=Source("a.yaml", 1), state="same")
+        for number in range(9)
+    )
+    text = drift_html(DriftReport((found, *same)), "production", "https://api.example.com")
+    with first_screen(browser, tmp_path, text, width) as page:
+        page.locator(".unchanged summary").click()
+        rows = page.evaluate(GAPS)
+        names = page.evaluate(NAME_GAPS)
+
+    assert rows
+    assert min(rows) >= 8
+    assert names
+    assert min(names) >= 24
+
+
+# The room between the two sides of a field, and between the columns of names: a bullet needs 18 px.
+GAPS = """() => [...document.querySelectorAll("td.before + td.after")].map((after) => {
+    const inside = (cell) => cell.querySelector("code").getBoundingClientRect();
+    return inside(after).left - inside(after.previousElementSibling).right;
+})"""
+NAME_GAPS = """() => {
+    const boxes = [...document.querySelectorAll(".names li")].map((li) => {
+        const range = document.createRange();
+        range.selectNodeContents(li);
+        return range.getBoundingClientRect();
+    });
+    return boxes.flatMap((a) => boxes.filter((b) => b.left >= a.right && b.left > a.left)
+        .map((b) => b.left - a.right));
+}"""

@@ -21,7 +21,6 @@ from reconciler.report.html.page import (
 )
 from reconciler.syntax.diagnostic import AUDITED, Excerpt
 
-OPEN_UP_TO = 6
 _SIGNS = {"error": "x", "warning": "!"}
 
 
@@ -45,7 +44,7 @@ def audit_html(
             element("p", summary),
             _unjudged(audit),
         ),
-        changes(shown, "finding", OPEN_UP_TO, AUDITED),
+        changes(shown, "finding", AUDITED),
         foot=element("footer", of_class("p", "legend", "evidence decides nothing by itself")),
     )
 

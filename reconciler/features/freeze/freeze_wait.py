@@ -12,6 +12,7 @@ from reconciler.errors import GuardRefused
 from reconciler.features.freeze.freeze_settings import Freeze, holding
 from reconciler.journal.store import LockTimeout
 from reconciler.model import GuardViolation
+from reconciler.model.guard_blocks import guard_blocks
 from reconciler.model.guard_levels import FROZEN
 from reconciler.operations.added_by_features import AddedOption
 from reconciler.operations.apply_plan import refusal
@@ -69,7 +70,7 @@ def wait_for_thaw(session: Session, patience: LockTimeout) -> None:
                     )
                     left = 0
                 if is_later or left <= 0:
-                    raise GuardRefused(*map(refusal, frozen))
+                    raise GuardRefused(*map(refusal, guard_blocks(frozen)))
                 messages = "; ".join(violation.message for violation in frozen)
                 if messages != shown:
                     shown = messages

@@ -14,6 +14,7 @@ from reconciler.features.rules.ask_worker import Broken, Judges, RuleInput
 from reconciler.features.rules.rule_checks import change_seen, resource_seen, said_of
 from reconciler.features.rules.rule_settings import CHANGE, RESOURCE, Rule, rules_of
 from reconciler.model import Change, GuardViolation, Manifest, Plan, Ref, RuleWarns
+from reconciler.model.guard_blocks import NAMES, ResourceRemedy
 from reconciler.planning.guards import PlanUnderGuard
 from reconciler.planning.guards.consent import at_level
 from reconciler.planning.guards.remedies import allowing, overriding, reviewing, splitting
@@ -95,11 +96,14 @@ def _said(
 
 def _objection(said: _Said, environment: str) -> GuardViolation:
     ref, code = said.manifest.ref, said.rule.code
+    exempting = f"in an earlier merge, say why it may be: `metadata.exempt: {{{code}: REASON}}`"
     remedies = (
-        f"declare {ref} so that the rule holds",
+        ResourceRemedy(
+            *(f"declare {named} so that the rule holds" for named in (ref, NAMES)),
+        ),
         reviewing(),
         splitting(ref),
-        f"in an earlier merge, say why it may be: `metadata.exempt: {{{code}: REASON}}` of {ref}",
+        ResourceRemedy(*(f"{exempting} of {named}" for named in (ref, NAMES))),
         allowing(code, environment),
         overriding(code),
     )

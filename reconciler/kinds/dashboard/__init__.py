@@ -412,9 +412,13 @@ WRAPPERS = frozenset(
 )
 
 SECTIONS = ("dashboard", "layout", "sections")
+WIDGETS = (*SECTIONS, ANY_STEP, "rows", ANY_STEP, "widgets")
 ESSENTIALS = (
-    Essential(SECTIONS),
-    Essential((*SECTIONS, ANY_STEP, "rows", ANY_STEP, "widgets")),
+    Essential(WIDGETS),
+    *(
+        Essential((*WIDGETS, ANY_STEP, "definition", ANY_STEP, *path, ANY_STEP, "value"), "queries")
+        for path in (("query", ANY_STEP), ("queryDefinitions", ANY_STEP, "query", ANY_STEP))
+    ),
     Essential(("dashboard", "relativeTimeFrame")),
     Essential(("dashboard", "folderPath", "segments"), "folderPath"),
     Essential(("dashboard", "variables")),

@@ -38,10 +38,12 @@ from reconciler.model import (
 )
 from reconciler.model.quoting import quoted
 from reconciler.planning.guards.remedies import (
+    adopting,
     allowing,
     bringing_journal_back,
     consenting,
     overriding,
+    renaming,
     reviewing,
     reviewing_file,
     splitting,
@@ -49,7 +51,7 @@ from reconciler.planning.guards.remedies import (
 from reconciler.project import Guards, Limits
 from reconciler.project.settings import OVERWRITES_EDIT, TAKES_OVER
 from reconciler.redaction.templates import holds_seal
-from reconciler.runtime.advice import bring_back, is_added, on_journal, on_service
+from reconciler.runtime.advice import bring_back, is_added, on_journal
 
 if TYPE_CHECKING:
     # Only the types are needed here, and they would load the whole HTTP client.
@@ -370,11 +372,8 @@ def _like_a_rename(change: Change, refs: Sequence[Ref], environment: str) -> Gua
         f" would be created, and is much like what was {names} at its last apply, "
         "and would be next to it"
     )
-    rename = on_journal("rename", f"{refs[0]} {change.ref}", environment=environment)
-    forget = on_journal("forget", str(refs[0]), environment=environment)
     remedies = (
-        f"if it is the same under a new name: `{rename}`",
-        f"if it is another, and the old one is no concern any more: `{forget}`",
+        *renaming(change.ref, refs[0], environment),
         overriding(LOOKS_LIKE_RENAME),
     )
     return GuardViolation(ref=change.ref, said=message, remedies=remedies, code=LOOKS_LIKE_RENAME)
@@ -411,9 +410,12 @@ def _adopting(change: Change, reason: _OfOthers) -> Iterator[str]:
     )
     in_doubt = any(isinstance(reason, _NOT_ADOPTED) for reason in change.reasons)
     secret = any(holds_seal(difference.after) for difference in change.differences)
-    if is_added("adopt") and not (unseen or in_doubt or secret):
-        adopt = on_service("adopt", f"{change.ref} --theirs")
-        yield f"declare what is live, and plan again: `{adopt}`"
+    if not is_added("adopt") or unseen or in_doubt or secret:
+        return
+    if change.source is not None and change.source.item is not None:
+        yield "write what is live into the item of its `forEach` by hand, and plan again"
+    else:
+        yield adopting(change.ref)
 
 
 def _said(change: Change, weakening: RiskyChange, incidents: OpenIncidents | None) -> str:

@@ -7,7 +7,8 @@ Source: docs/guards.md, docs/ci.md.
 from __future__ import annotations
 
 from reconciler.model import Ref
-from reconciler.runtime.advice import bring_back, is_in_job
+from reconciler.model.guard_blocks import ARGUMENTS, NAMES, ResourceRemedy
+from reconciler.runtime.advice import bring_back, is_in_job, on_journal, on_service
 
 _FILE = "reconciler.yaml"
 _MERGE = "merge: the review of a plan that lists it consents"
@@ -33,7 +34,38 @@ def reviewing_file() -> str:
 
 def splitting(ref: Ref) -> str:
     """Return how to apply all but one change."""
-    return f"split the change: leave {ref} as it is, and apply the rest"
+    return ResourceRemedy(
+        f"split the change: leave {ref} as it is, and apply the rest",
+        f"split the change: leave {NAMES} as they are, and apply the rest",
+    )
+
+
+def adopting(ref: Ref) -> str:
+    """Return how to declare what is live instead of overwriting it."""
+    return ResourceRemedy(
+        *(
+            f"declare what is live, and plan again: `{on_service('adopt', f'{named} --theirs')}`"
+            for named in (ref, ARGUMENTS)
+        )
+    )
+
+
+def renaming(ref: Ref, was: Ref, environment: str) -> tuple[str, str]:
+    """Return what to do about a create that looks like a rename: rename, or forget.
+
+    The commands take one resource, so for several they name none.
+    """
+    ways = (
+        ("if it is the same under a new name", "rename", f"{was} {ref}", "OLD NEW"),
+        ("if it is another, and the old one is no concern any more", "forget", str(was), "OLD"),
+    )
+    rename, forget = (
+        ResourceRemedy(
+            *(f"{words}: `{on_journal(command, named, environment=environment)}`" for named in both)
+        )
+        for words, command, *both in ways
+    )
+    return rename, forget
 
 
 def allowing(code: str, environment: str) -> str:

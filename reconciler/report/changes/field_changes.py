@@ -249,7 +249,8 @@ def _whole(
 ) -> tuple[str, tuple[LeafValue, ...]]:
     """Return a part that comes or goes, on one line where possible, and its leaves.
 
-    Nested ids and empty values are left out, and so is the name that labels the part.
+    Nested ids and empty values are left out, and so is the name that labels the part. Its title and
+    all queries come first.
     """
     if document is ABSENT:
         return spoken_value(document), ()
@@ -267,10 +268,27 @@ def _whole(
         place = spoken_place(inner, document, facts=facts, unsaid=unsaid, lists=lists)
         known = facts_at(kind.spec, (*path, *inner)) if kind else NOTHING
         leaf = LeafValue(place.subject, place.field, spoken_value(end, known))
-        found.setdefault(place.subject, []).append(leaf)
-    shown = tuple(leaf for group in found.values() for leaf in group)
+        if leaf.field == QUERY and leaf.subject:
+            leaf = LeafValue("", f"{leaf.subject}, {QUERY}", leaf.text)
+        found.setdefault(leaf.subject, []).append(leaf)
+    shown = tuple(leaf for group in found.values() for leaf in sorted(group, key=_rank))
     rest = _beyond_name(shown, subject, name_of(document, facts))
     return _short(rest) if shown else EMPTY, rest
+
+
+QUERY = "query"
+
+
+def _rank(leaf: LeafValue) -> int:
+    """Return the place of a leaf: title, queries, own fields, options of a query, other options."""
+    field = leaf.field
+    if field in ("title", "name"):
+        return 0
+    if field == QUERY or field.endswith(f", {QUERY}"):
+        return 1
+    if "." not in field:
+        return 2
+    return 3 if field.startswith(f"{QUERY}.") else 4
 
 
 def _short(ends: Sequence[LeafValue]) -> str:
@@ -346,9 +364,11 @@ def essentials_of(change: Change) -> tuple[str, ...]:
     kind = BY_NAME.get(change.ref.kind)
     if kind is None or change.action not in (Action.CREATE, Action.ASSERT):
         return ()
+    called: dict[str, list[Essential]] = {}
+    for essential in kind.essentials:
+        called.setdefault(essential.called, []).append(essential)
     described = (
-        (essential.called, _describe_essential(essential, change.body, kind.spec))
-        for essential in kind.essentials
+        (name, _describe_essential(alike, change.body, kind.spec)) for name, alike in called.items()
     )
     return tuple(f"{name}: {text}" for name, text in described if text)
 
@@ -372,9 +392,11 @@ def packed(texts: Sequence[str], room: int) -> list[str]:
     return lines
 
 
-def _describe_essential(essential: Essential, document: Json, model: type[Part]) -> str:
+def _describe_essential(alike: Sequence[Essential], document: Json, model: type[Part]) -> str:
+    """Return the values of one name; of many only the first few."""
     found = [
         (path, value)
+        for essential in alike
         for path, value in _places(document, essential.path)
         if value not in ("", []) and value is not essential.usual and value is not None
     ]
@@ -382,8 +404,9 @@ def _describe_essential(essential: Essential, document: Json, model: type[Part])
     items = [item for value in lists for item in value]
     if len(lists) == len(found) and any(isinstance(item, dict) for item in items):
         return _counted(items, facts_at(model, (*found[0][0], 0)))
-    words = (spoken_value(value, facts_at(model, path)) for path, value in found)
-    return ", ".join(dict.fromkeys(words))
+    words = [*dict.fromkeys(spoken_value(value, facts_at(model, path)) for path, value in found)]
+    more = [ELLIPSIS] if len(words) > MOST_NAMED else []
+    return ", ".join([*words[:MOST_NAMED], *more])
 
 
 def _places(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from reconciler.report.complaints.document import advice, worst_first
@@ -14,8 +13,6 @@ from reconciler.syntax.diagnostic import USUAL_EXCERPT, Complaint, Excerpt
 
 MOST_SHOWN = 20
 NARROWEST = 20
-MOST_WARNED = 3
-"""Warnings shown by a command other than `validate`, which shows all of them."""
 
 
 def complaints_text(complaints: Sequence[Complaint], style: Style) -> str:
@@ -25,37 +22,15 @@ def complaints_text(complaints: Sequence[Complaint], style: Style) -> str:
     """
     ordered = worst_first(complaints)
     shown = ordered if style.verbose else ordered[:MOST_SHOWN]
-    rest = len(ordered) - len(shown)
-    return _text(shown, f"and {rest:,} more (-v shows them)" if rest else "", style)
-
-
-def _text(shown: Sequence[Complaint], rest: str, style: Style) -> str:
     lines = [line for complaint in shown for line in (*_lines(complaint, style), "")]
-    if rest:
-        lines += [fitted(rest, style), ""]
+    if rest := len(ordered) - len(shown):
+        lines += [f"and {rest:,} more (-v shows them)", ""]
     return "\n".join((*lines, *_hint(shown, style), ""))
 
 
-def complaints_beside(complaints: Sequence[Complaint], style: Style) -> str:
-    """Return every error, three warnings (of different codes if there are more), and a count.
-
-    Many warnings would hide the answer of a command; `verbose` shows them all.
-    """
-    ordered = worst_first(complaints)
-    errors = [complaint for complaint in ordered if complaint.is_error]
-    warnings = [complaint for complaint in ordered if not complaint.is_error]
-    first = {warning.code: warning for warning in reversed(warnings)}
-    is_few = style.verbose or len(warnings) <= MOST_WARNED
-    different = [warning for warning in warnings if warning is first[warning.code]][:MOST_WARNED]
-    shown_warnings = warnings if is_few else different
-    shown = [*errors, *shown_warnings]
-    rest = Counter(warning.code for warning in warnings)
-    rest.subtract(complaint.code for complaint in shown_warnings)
-    if not rest.total():
-        return _text(shown, "", style)
-    codes = ", ".join(f"{count:,} {code}" for code, count in rest.items() if count)
-    more = f"and {plural(rest.total(), 'more warning')} ({codes})"
-    return _text(shown, f"{more}: `{on_manifests('validate')}` shows them", style)
+def warnings_in_short(warnings: int) -> str:
+    """Return one line about warnings: many would hide the answer of a command."""
+    return f"{plural(warnings, 'warning')}: `{on_manifests('validate')}`"
 
 
 def _hint(shown: Sequence[Complaint], style: Style) -> Iterator[str]:

@@ -114,13 +114,14 @@ def counted(count: int, words: str, *, title: str | bool = False, sign: Markup =
     return element("li", sign, " " if sign else "", number, f" {words}", title=title)
 
 
-def changes(
-    shown: Sequence[Card], noun: str, open_up_to: int, meanings: Mapping[str, str] | None = None
-) -> Markup:
+OPEN_UP_TO = 10
+
+
+def changes(shown: Sequence[Card], noun: str, meanings: Mapping[str, str] | None = None) -> Markup:
     """Return the filter bar, and the cards grouped by their first facet; few cards are open."""
     groups = []
     for name, run in groupby(shown, key=lambda shown_card: shown_card.facets[0][1]):
-        cards = [card(shown_card, is_open=len(shown) <= open_up_to) for shown_card in run]
+        cards = [card(shown_card, is_open=len(shown) <= OPEN_UP_TO) for shown_card in run]
         meaning = f": {meanings.get(name, '')}" if meanings else ""
         count = of_class("span", "quiet", plural(len(cards), noun) + meaning)
         groups.append(of_class("section", "group", element("h2", name, " ", count), *cards))
@@ -290,8 +291,8 @@ def filter_bar(cards: Sequence[Card]) -> Markup:
     return element(
         "div",
         _search(),
-        *_facets(cards),
         _actions(len(cards)),
+        _facets(cards),
         class_="filters",
         role="search",
         aria_label="Filter the changes",
@@ -313,7 +314,16 @@ def _search() -> Markup:
     return of_class("div", "search", label, field)
 
 
-def _facets(cards: Sequence[Card]) -> Iterator[Markup]:
+def _facets(cards: Sequence[Card]) -> Markup:
+    """Return the buttons of all facets, folded where the cards are few."""
+    found = [*_fieldsets(cards)]
+    if not found:
+        return NOTHING
+    summary, is_open = element("summary", "Filters"), len(cards) > OPEN_UP_TO
+    return element("details", summary, *found, class_="facets", open=is_open)
+
+
+def _fieldsets(cards: Sequence[Card]) -> Iterator[Markup]:
     names = dict.fromkeys(name for card in cards for name, _ in card.facets)
     for name in names:
         values = Counter(dict(card.facets).get(name, "") for card in cards)

@@ -95,6 +95,9 @@
   });
 
   for (const bar of all("[data-needs-script]")) bar.hidden = false;
+  if (matchMedia("(max-width: 40rem)").matches) {
+    for (const one of all(".attention > details, .facets")) one.open = false;
+  }
   filter();
   open(location.hash.slice(1));
 })();

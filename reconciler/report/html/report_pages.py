@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 
-from reconciler.model import Action, Change, Drift, DriftReport, Plan, Ref
+from reconciler.model import Action, Change, Drift, DriftReport, GuardViolation, Plan, Ref
 from reconciler.model.plan import DriftState
 from reconciler.report import counts
 from reconciler.report.changes.field_changes import drift_changes, essentials_of, field_changes
@@ -32,7 +32,6 @@ from reconciler.report.words import plural
 PLAN_SIDES = "before", "after"
 MOST_REFS = 20
 MOST_NOTICES = 50
-PLAN_OPEN_UP_TO = 5
 
 
 def plan_html(plan: Plan, made: ReportOccasion | None = None) -> str:
@@ -51,7 +50,7 @@ def plan_html(plan: Plan, made: ReportOccasion | None = None) -> str:
         page_head(title, plan.target, made, _plan_counts(plan)),
         _attention(plan, identities),
         *(formats.html(section) for section, formats in shown_sections(plan)),
-        cards.changes(shown, "change", PLAN_OPEN_UP_TO),
+        cards.changes(shown, "change"),
         _unchanged(plan),
         foot=_foot(plan, found),
     )
@@ -87,9 +86,19 @@ def _attention(plan: Plan, identities: Mapping[Ref, str]) -> Markup:
     shown = [_notice(notice, identities) for notice in found[:MOST_NOTICES]]
     if len(found) > MOST_NOTICES:
         shown.append(of_class("li", "quiet", f"and {len(found) - MOST_NOTICES:,} more"))
+    headline = _headline(found)
     heading = element("h2", "What needs your eyes", id="attention")
-    body = of_class("ul", "notices", *shown)
-    return element("section", heading, body, class_="attention", aria_labelledby="attention")
+    summary = element("summary", heading, of_class("span", "quiet", headline))
+    # The script folds it on a phone, where it would fill the first screen.
+    body = element("details", summary, of_class("ul", "notices", *shown), open=True)
+    return element("section", body, class_="attention", aria_labelledby="attention")
+
+
+def _headline(found: Iterable[Notice]) -> str:
+    numbers: Counter[str] = Counter()
+    for notice in found:
+        numbers[notice.title] += max(1, len(notice.members))
+    return " · ".join(f"{title}: {count:,}" for title, count in numbers.items())
 
 
 def _notice(notice: Notice, identities: Mapping[Ref, str]) -> Markup:
@@ -101,13 +110,25 @@ def _notice(notice: Notice, identities: Mapping[Ref, str]) -> Markup:
         parts += ["(", element("code", notice.code), ") "]
     if notice.said:
         parts += [named, spans(notice.said)]
-    else:
+    elif notice.refs:
         parts += [named, ": ", notice.words]
+    else:
+        parts.append(notice.words)
     if notice.names:
         parts += ["loses ", joined((element("code", name) for name in notice.names), ", ")]
+    if notice.members:
+        parts.append(items(_members(notice.members, identities), "members"))
     if notice.ways:
         parts.append(items(map(spans, notice.ways), "ways"))
     return element("li", *parts)
+
+
+def _members(members: Sequence[GuardViolation], identities: Mapping[Ref, str]) -> Iterator[Markup]:
+    for guard in members[:MOST_NOTICES]:
+        named = _link(guard.ref, identities) if guard.ref else ""
+        yield joined((named, spans(guard.said)))
+    if len(members) > MOST_NOTICES:
+        yield Markup(f"and {len(members) - MOST_NOTICES:,} more")
 
 
 def _link(ref: Ref, identities: Mapping[Ref, str]) -> Markup:
@@ -192,7 +213,6 @@ def _foot(plan: Plan, found: Sequence[Change]) -> Markup:
 
 DRIFT_SIDES = "applied", "live"
 SIGNS = "Of each field, - is what was applied and + is live."
-DRIFT_OPEN_UP_TO = 3
 _SIGNS = {"drifted": "~", "gone": "−", "unread": "x"}  # noqa: RUF001 - a minus as wide as a plus
 _STATES: tuple[DriftState, ...] = ("unread", "gone", "drifted", "unapplied", "unseen", "same")
 _MEANINGS = {
@@ -225,7 +245,7 @@ def drift_html(
             cards.notes(look_notes(look)),
             of_class("p", "quiet", SIGNS) if shown else NOTHING,
         ),
-        cards.changes(shown, "resource", DRIFT_OPEN_UP_TO),
+        cards.changes(shown, "resource"),
         _rest(drifts),
         foot=element("footer", of_class("p", "legend", "applied: what the journal says was sent")),
     )

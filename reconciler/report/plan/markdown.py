@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 from textwrap import wrap
 
 from reconciler.model import Action, Change, LastEdit, Plan, Ref, Seen
@@ -108,16 +109,18 @@ def _head(plan: Plan) -> Iterator[str]:
 
 def _warnings(plan: Plan) -> Iterator[str]:
     """Yield a quoted paragraph for each notice."""
-    found = list(notices(plan))
-    counts = Counter(notice.title for notice in found)
     quoted: list[str] = []
-    seen: Counter[str] = Counter()
-    for notice in found:
-        seen[notice.title] += 1
-        if seen[notice.title] <= MOST_NOTICES:
-            quoted.append(_notice(notice))
-        elif seen[notice.title] == counts[notice.title]:
-            quoted.append(f"and {counts[notice.title] - MOST_NOTICES:,} more like the last")
+    for _, alike in groupby(notices(plan), key=lambda notice: notice.title):
+        room, left_out = MOST_NOTICES, 0
+        for notice in alike:
+            size = max(1, len(notice.members))
+            if room > 0:
+                quoted.append(_notice(notice, room))
+            else:
+                left_out += size
+            room -= size
+        if left_out:
+            quoted.append(f"and {left_out:,} more like the last")
     if quoted:
         yield "\n>\n".join(f"> {warning}" for warning in quoted)
         yield ""
@@ -132,7 +135,8 @@ def _beside(plan: Plan) -> Iterator[str]:
         yield from formats.markdown(section)
 
 
-def _notice(notice: Notice) -> str:
+def _notice(notice: Notice, most: int) -> str:
+    """Return a notice with at most so many of its objections."""
     subject = "".join(map(str, notice.refs)) if notice.said else ""
     text = sentence(notice.said, LONGEST_SAID, subject) if notice.said else notice.words
     if notice.names:
@@ -141,7 +145,14 @@ def _notice(notice: Notice) -> str:
         text = f"{first_few(notice.refs, MOST_NAMED, _cell)}: {text}"
     ways = [sentence(remedy, LONGEST_SAID) for remedy in notice.ways]
     guard = f" ({code(notice.code)})" if notice.code else ""
-    return "<br>- ".join((f"⚠️ **{notice.title}**{guard}: {text}", *ways))
+    members = [
+        sentence(member.said, LONGEST_SAID, str(member.ref or ""))
+        for member in notice.members[:most]
+    ]
+    if rest := len(notice.members) - len(members):
+        members.append(f"and {rest:,} more")
+    first = "<br>".join((f"⚠️ **{notice.title}**{guard}: {text}", *members))
+    return "<br>- ".join((first, *ways))
 
 
 def _cell(name: str) -> str:

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
-from reconciler.model import Action, Change, Evidence, GuardViolation, Plan
+from reconciler.model import Action, Change, Evidence, Plan
+from reconciler.model.guard_blocks import guard_blocks
 from reconciler.report.changes.field_changes import FieldChange, essentials_of, field_changes
 from reconciler.report.changes.text import change_lines, essential_lines
 from reconciler.report.counts import WORST_FIRST, describe_kept, evidence, heading, summary
@@ -14,7 +15,6 @@ from reconciler.report.reasons import describe_remark, reported_notes
 from reconciler.report.safe import columns, safe
 from reconciler.report.sections import (
     ConsentState,
-    by_consent,
     consent_of,
     describe_partial,
     emptiness,
@@ -202,19 +202,16 @@ def _details(plan: Plan, change: Change, room: _Room, style: Style) -> Iterator[
 
 
 def _guard_lines(plan: Plan, style: Style) -> Iterator[str]:
-    for consent, guards in groupby(by_consent(plan.guarded), key=consent_of):
+    blocks = guard_blocks(plan.guarded)
+    for consent, alike in groupby(blocks, key=lambda block: consent_of(block.first)):
         yield style.paint(_CONSENTS[consent], Colour.RED, Colour.BOLD)
-        for guard in guards:
-            yield from _wrapped_guard(guard, style)
+        for block in alike:
+            yield from wrapped(block.title, style, Colour.RED, margin="  ", hang="  ")
+            for guard in block.members:
+                yield from wrapped(guard.message, style, Colour.RED, margin="    ", hang="  ")
+            for remedy in block.remedies:
+                yield from wrapped(f"- {remedy}", style, Colour.CYAN, margin=INDENT, hang="  ")
         yield ""
-
-
-def _wrapped_guard(violation: GuardViolation, style: Style) -> Iterator[str]:
-    yield from wrapped(
-        f"{violation.message} [{violation.code}]", style, Colour.RED, margin="  ", hang="  "
-    )
-    for remedy in () if violation.is_met else violation.remedies:
-        yield from wrapped(f"- {remedy}", style, Colour.CYAN, margin=INDENT, hang="  ")
 
 
 def _orphan_lines(plan: Plan, style: Style) -> Iterator[str]:

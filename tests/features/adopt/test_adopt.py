@@ -364,6 +364,22 @@ def test_adopt_as_a_remedy(
     assert "'Live'" in text_of(shop)
 
 
+@pytest.mark.promise("S20")
+def test_adopt_as_a_remedy_of_several(shop: Workspace) -> None:
+    """The one `adopt` that a plan names for several resources takes over all of them."""
+    shop.write("other.yaml", BOARD.replace("name: checkout ", "name: other "))
+    assert shop.apply().code == 0
+    for slug in ("checkout", "other"):
+        edit_live(shop, rename, slug)
+
+    (way,) = re.findall("`(reconciler adopt [^`]*)`", shop.run("plan").out)
+    ran = typed(*shlex.split(way)[1:])
+
+    assert ran.code == 0, ran.err
+    assert shop.plan()["guards"] == []
+    assert all("'Live'" in text_of(shop, name) for name in ("board.yaml", "other.yaml"))
+
+
 def test_one_conflict_stops_no_other(shop: Workspace) -> None:
     """A conflict of one resource leaves the others of its file to be adopted."""
     other = BOARD.replace("name: checkout ", "name: other ").replace("'Checkout'", "'Other'")

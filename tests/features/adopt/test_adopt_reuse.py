@@ -132,6 +132,18 @@ def test_the_way_out_of_an_item(tmp_path: Path, golden: Golden) -> None:
     golden(way["said"])
 
 
+@pytest.mark.promise("S20")
+def test_no_adopt_for_an_item(tmp_path: Path) -> None:
+    """A guard about an item of a `forEach` names no `adopt`, which would be refused."""
+    made = applied(tmp_path, board=EACH)
+    edit_live(made, describe)
+
+    (guard,) = made.plan()["guards"]
+
+    assert not any("reconciler adopt" in way for way in guard["waysOut"])
+    assert any("by hand" in way for way in guard["waysOut"])
+
+
 @pytest.mark.parametrize("form", ["text", "json", "markdown"])
 def test_what_other_environments_share_is_said(tmp_path: Path, form: str) -> None:
     """An edit of what another environment declares too names it; one below `overrides` does not."""

@@ -1,0 +1,111 @@
+"""Consent in a plan: a block for each guard, with its resources and each remedy once."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pytest
+from sample_objections import plan, planned
+
+from reconciler.errors import GuardRefused
+from reconciler.model import Action, LastEdit, LooksLike, OverwritesEdit, Plan, Ref
+from reconciler.operations.apply_plan import Consent, check
+from reconciler.operations.open_project import Reporter
+from reconciler.planning.guards import objections
+from reconciler.project import Guards
+from reconciler.report.html import plan_html
+from reconciler.report.plan.document import plan_document
+from reconciler.report.plan.markdown import plan_markdown
+from reconciler.report.plan.text import plan_text
+from reconciler.report.table import Style
+
+ANN = LastEdit(who="ann@example.com", at="2025-01-31T09:00:00Z")
+
+
+def edited(count: int) -> Plan:
+    """Return a plan that undoes so many edits of a colleague."""
+    changes = (
+        planned(
+            Ref("Dashboard", f"board-{number}"),
+            Action.UPDATE,
+            OverwritesEdit((("dashboard", "title"),) * number, ANN),
+        )
+        for number in range(1, count + 1)
+    )
+    made = plan(*changes)
+    return replace(made, guarded=objections(made, Guards()))
+
+
+def consent_in(form: str, made: Plan) -> list[str]:
+    """Return the lines about consent in a report of a plan."""
+    match form:
+        case "text":
+            lines = plan_text(made, Style()).splitlines()
+            start = next(at for at, line in enumerate(lines) if line.startswith("Needs consent"))
+            return lines[start : lines.index("", start)]
+        case "markdown":
+            lines = re.split(r"\n|<br>", plan_markdown(made))
+            start = next(at for at, line in enumerate(lines) if "needs consent" in line)
+            return lines[start : lines.index("", start)]
+        case "html":
+            _, _, rest = plan_html(made).partition('class="attention"')
+            return rest.partition("</section>")[0].split("<li>")[1:]
+        case _:
+            with pytest.raises(GuardRefused) as raised:
+                check(made, Consent(yes=True), Reporter())
+            return str(raised.value).splitlines()
+
+
+@pytest.mark.promise("S20")
+@pytest.mark.parametrize("form", ["text", "markdown", "html", "error"])
+def test_five_edits_of_others_are_one_block(form: str) -> None:
+    """Five edits of others take at most 12 lines: each is said once, and each remedy is."""
+    made = edited(5)
+
+    lines = consent_in(form, made)
+    shown = re.sub("<[^>]*>", "", "\n".join(lines))
+
+    assert len(lines) <= 12
+    assert shown.count("someone changed since our last write would be undone") == 5
+    assert len(re.findall("ann.{0,6}@.{0,6}example", shown)) == 5
+    for remedy in ("review the plan", "declare what is live", "in an earlier merge", "REASON"):
+        assert shown.count(remedy) == 1
+    assert " ".join(f"Dashboard/board-{number}" for number in range(1, 6)) in shown
+
+
+@pytest.mark.promise("S20")
+def test_grouping_changes_no_key() -> None:
+    """In JSON each objection keeps its own key, figures and remedies."""
+    lone = {guard.key: guard for number in range(1, 6) for guard in edited(number).guarded[-1:]}
+
+    documents = plan_document(edited(5))["guards"]
+
+    assert {guard.key for guard in edited(5).guarded} == lone.keys()
+    assert [document["waysOut"] for document in documents] == [
+        list(guard.remedies) for guard in lone.values()
+    ]
+
+
+def test_many_names_stay_readable() -> None:
+    """A remedy of more resources than a line can name counts them, and the block names each."""
+    lines = consent_in("text", edited(60))
+
+    assert max(map(len, lines)) < 200
+    assert sum("Dashboard/board-" in line for line in lines) == 60
+
+
+def test_a_rename_of_several_says_what_to_type() -> None:
+    """Commands that take one resource are given once, as none could name several."""
+    made = plan(
+        *(
+            planned(Ref("SLO", f"new-{name}"), Action.CREATE, LooksLike((Ref("SLO", name),)))
+            for name in ("a", "b")
+        )
+    )
+    made = replace(made, guarded=objections(made, Guards()))
+
+    shown = "\n".join(consent_in("text", made))
+
+    assert (shown.count("journal rename"), shown.count("journal forget")) == (1, 1)
+    assert "OLD NEW" in shown
