@@ -7,7 +7,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import islice, takewhile
+from itertools import islice
 from typing import Any, Final, TypeGuard, assert_never
 
 from pydantic import ValidationError
@@ -357,18 +357,30 @@ def _part_findings(document: Json, model: type[traits.Part], path: Path) -> Iter
         return
     known = facts_of(model)
     strange: list[Finding] = []
+    above = ""
     for key, value in document.items():
         facts = known.get(key)
         if facts is None:
-            if not _is_of_an_item(key, document, model):
-                strange.extend(_unknown_field(key, document, model, (*path, key)))
-        elif not facts.plain:
+            strange.extend(_strange_field(above, key, document, model, path))
+            continue
+        above = key
+        if not facts.plain:
             yield from _value_findings(value, facts, (*path, key))
     if needed_in(model):
         yield from _need_findings(document, model, path, strange)
     yield from strange
     if model.alternatives:
         yield from _alternative_findings(document, model, path)
+
+
+def _strange_field(
+    above: str, key: str, document: dict[str, Json], model: type[traits.Part], path: Path
+) -> Iterator[Finding]:
+    """Yield the finding about an unknown field; `above` is the last known field before it."""
+    if _is_left_by(above, key, document, model):
+        yield _outdented_finding(above, key, path)
+    elif not _is_of_an_item(key, document, model):
+        yield from _unknown_field(key, document, model, (*path, key))
 
 
 def _is_of_an_item(key: str, document: dict[str, Json], model: type[traits.Part]) -> bool:
@@ -427,13 +439,7 @@ def _unknown_field(
 ) -> Iterator[Finding]:
     near = _near_field(key, model)
     facts = facts_of(model).get(near)
-    parent = _left_by(key, document, model)
-    if parent:
-        message = (
-            f"`{key}` is a field of `{parent}`, which is above it, and not of what both are in"
-        )
-        yield warning("M304", path, message, Advice(f"indent it below `{parent}`"), at_key=True)
-    elif facts is not None and facts.read_only is not None:
+    if facts is not None and facts.read_only is not None:
         yield _read_only_finding(near, facts.read_only, path)
     elif facts is not None and (not facts.observed or is_slip(key, near)):
         yield Finding("M303", path, f"unknown field `{key}`", suggestion=near, at_key=True)
@@ -442,14 +448,18 @@ def _unknown_field(
         yield warning("M304", path, message, near or _begun(key, document, model), at_key=True)
 
 
-def _left_by(key: str, document: dict[str, Json], model: type[traits.Part]) -> str:
-    """Return the last field above a key that lacks a field of this name; "" if none does."""
-    known = facts_of(model)
-    above = [name for name in takewhile(key.__ne__, document) if name in known]
-    part = known[above[-1]].part if above else None
-    content = document[above[-1]] if above else None
-    is_missing = content is None or (isinstance(content, dict) and key not in content)
-    return above[-1] if part is not None and key in facts_of(part) and is_missing else ""
+def _is_left_by(above: str, key: str, document: dict[str, Json], model: type[traits.Part]) -> bool:
+    """Return whether an unknown field is one of the part above it, which lacks it."""
+    part = facts_of(model)[above].part if above else None
+    if part is None or key not in facts_of(part):
+        return False
+    content = document[above]
+    return content is None or (isinstance(content, dict) and key not in content)
+
+
+def _outdented_finding(above: str, key: str, path: Path) -> Finding:
+    message = f"`{key}` is a field of `{above}`, which is above it, and not of what both are in"
+    return warning("M304", (*path, key), message, Advice(f"indent it below `{above}`"), at_key=True)
 
 
 SHORTEST_BEGUN: Final = 4
