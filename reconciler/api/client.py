@@ -139,7 +139,7 @@ class Timing:
 
 @dataclass(slots=True)
 class Api:
-    """A client of the API. Use it with `async with`; it limits concurrent requests as assumed.
+    """A client of the API. Use it with `async with`; `assumptions` limits its concurrent requests.
 
     The key is bound to the base URL: no request to another origin carries it. `redaction` covers
     secrets in error messages of the service; the key is added to it. `waits` records what the
@@ -244,7 +244,7 @@ class Api:
         return True
 
     async def ask(self, path: str, body: Json, params: retry.Parameters = ()) -> Json:
-        """Send a POST that changes nothing (7, 8, 14, 18, 19), so it may be repeated."""
+        """Send a POST that changes nothing, so it may be repeated (endpoints 7, 8, 14, 18, 19)."""
         return await self.send("POST", path, body, request=retry.Request.READ, params=params)
 
     async def probe(
@@ -286,7 +286,7 @@ class Api:
         return self._document(reply, call)
 
     async def prove(self) -> str:
-        """Check with one cheap read (15) that the target answers and accepts the key.
+        """Check with one cheap read (endpoint 15) that the target answers and accepts the key.
 
         Return "", or the service's message where the key may not list policies. Raises Unavailable,
         WrongRoute, UnreadableReply or NotAuthorised.

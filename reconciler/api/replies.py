@@ -52,7 +52,7 @@ class Reply:
 
     @property
     def is_whole(self) -> bool:
-        """Return whether it is not marked as a part; no request asks for a part."""
+        """Return whether the answer is not marked as partial (206, `Content-Range`)."""
         return self.status != HTTPStatus.PARTIAL_CONTENT and self.content_range is None
 
     @property
@@ -222,7 +222,7 @@ class ReadLog:
 
     Each has the service's ETag of the answer, "" where there is no usable ETag. `whole` is False
     after a read that a path alone does not describe, or with an answer that is missing or
-    unreadable. `fetched` are answers that came already, for the next read of them.
+    unreadable. `fetched` are answers that the next read of the same path uses, by path.
     """
 
     made: list[tuple[str, str, str]] = field(default_factory=list)
@@ -230,7 +230,7 @@ class ReadLog:
     fetched: dict[str, Reply] = field(default_factory=dict)
 
     def note(self, path: str, reply: Reply, *, plain: bool) -> None:
-        """Record one answer; `plain` means that a read of the path would be the same request."""
+        """Record one answer; `plain` means that the path alone describes the request."""
         if plain and reply.status == HTTPStatus.OK and reply.is_readable:
             # A weak ETag does not identify the bytes of an answer.
             etag = reply.etag if _STRONG.fullmatch(reply.etag) else ""

@@ -18,7 +18,7 @@ from typing import IO
 
 from reconciler.ci.forge.event import Event
 from reconciler.report.complaints.document import file_in_repository
-from reconciler.runtime.git import GitFailed, reading
+from reconciler.runtime.git import Git, GitFailed, reading
 from reconciler.syntax.diagnostic import Complaint
 
 _COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
@@ -276,19 +276,45 @@ def touched_lines(event: Event, environ: Mapping[str, str]) -> Lines:
 
     Empty where the base is unknown, or not in the checkout's history.
     """
+    try:
+        match _base_of(event, environ):
+            case git, base:
+                diff = git.run(*_DIFF, base, "HEAD", "--").decode("utf-8", "replace")
+                return lines_in(diff)
+            case _:
+                return {}
+    except GitFailed:
+        return {}
+
+
+def text_before(file: str, event: Event, environ: Mapping[str, str]) -> str | None:
+    """Return the text of a file, relative to the repository, at the base of an event.
+
+    "" where the base has no such file, None where the base is unknown.
+    """
+    try:
+        match _base_of(event, environ):
+            case git, base if git.run("ls-tree", base, "--", file):
+                return git.run("show", f"{base}:{file}").decode("utf-8", "replace")
+            case None:
+                return None
+            case _:
+                return ""
+    except GitFailed:
+        return None
+
+
+def _base_of(event: Event, environ: Mapping[str, str]) -> tuple[Git, str] | None:
+    """Return the job's repository, and the last commit of the base that the change has."""
     around = repositories_around(Path.cwd())
     if not (around and event.base):
-        return {}
+        return None
     # The outermost repository is the job's own: a change can add repositories inside it.
     git = reading(around[-1], environ)
     try:
-        try:
-            base = git.text("merge-base", event.base, "HEAD")
-        except GitFailed:
-            base = event.base
-        return lines_in(git.run(*_DIFF, base, "HEAD", "--").decode("utf-8", "replace"))
+        return git, git.text("merge-base", event.base, "HEAD")
     except GitFailed:
-        return {}
+        return git, event.base
 
 
 def lines_in(diff: str) -> Lines:

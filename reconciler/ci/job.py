@@ -19,7 +19,7 @@ from reconciler.applying.run import Applied
 from reconciler.ci import job_session
 from reconciler.ci.change_owners import with_owners
 from reconciler.ci.checkout import refuse_links
-from reconciler.ci.commits import of_the_change, touched_lines
+from reconciler.ci.commits import of_the_change, text_before, touched_lines
 from reconciler.ci.conversation import Conversation, Review
 from reconciler.ci.forge.event import Event
 from reconciler.ci.propose import propose
@@ -47,6 +47,7 @@ from reconciler.errors import (
 from reconciler.model import Action, Plan
 from reconciler.model.guard_levels import EXPLICIT_LEVEL, FROZEN
 from reconciler.operations.added_by_features import (
+    CHANGE_NOTES,
     PROPOSALS,
     PROPOSING_STEPS,
     STEPS,
@@ -68,6 +69,7 @@ from reconciler.operations.plan_and_drift import (
 from reconciler.planning.guards.consent import UnderReview
 from reconciler.planning.guards.plan_limits import NEW_JOURNAL
 from reconciler.project import Project
+from reconciler.report.complaints.document import file_in_repository
 from reconciler.report.complaints.junit import annotation_lines
 from reconciler.report.complaints.sarif import begins_sarif, complaints_sarif
 from reconciler.report.complaints.text import complaints_text
@@ -187,6 +189,17 @@ class Job:
             words("\n".join(filter(None, (counts, checked.advice))))
         if workspace.errors or checked.project is None:
             raise InvalidInput(counts)
+        if self.talk.inputs.command == "plan":
+            self.result.change_notes = self._change_notes(checked.project, checked.folder)
+
+    def _change_notes(self, project: Project, folder: str) -> list[str]:
+        """Return what features say of the change, in the settings that the project has."""
+
+        def before(name: str) -> str | None:
+            return text_before(file_in_repository(name, folder), self.talk.event, os.environ)
+
+        given = [name for name in CHANGE_NOTES if name in project.settings.model_fields_set]
+        return [note for name in given if (note := CHANGE_NOTES.load(name)(project, before))]
 
     def _judged(self, secrets: Mapping[str, str] | None, *, refused: str = "") -> ProjectTrust:
         """Check the manifests, and return what may be used of them.

@@ -127,9 +127,10 @@ class Admitted:
 
 
 def admit(use: ProjectTrust, event: Event, inputs: Inputs, options: Options) -> Admitted:
-    """Decide which environment the key may be used for.
+    """Return the environment that the key may be used for; print where other settings are used.
 
-    Raises GuardRefused for a target that only an untrusted change declares.
+    Raises GuardRefused where project, target, paths or journal are not trusted, and UsageError for
+    an unknown environment.
     """
     if isinstance(use, Barred):
         raise GuardRefused(use.why)

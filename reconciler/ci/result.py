@@ -217,7 +217,8 @@ class JobResult:
     """Results of the steps of a command so far; None, or nothing, for a step that did not end.
 
     `checked` is the check of the manifests, empty before there is one. `postponed` are edits of the
-    project file that only count after the merge. `review` is the comment that an apply compares
+    project file that only count after the merge, `change_notes` what features say of the change, as
+    Markdown. `review` is the comment that an apply compares
     with, and `comment` is the last written comment; `proposed` is the pull request that `drift`
     opened, and `edits` are what a command proposes that does nothing else. `refusals` are of an
     apply of the plan. `report` is of the step that a feature adds.
@@ -226,6 +227,7 @@ class JobResult:
     command: str
     checked: Checked = NOT_CHECKED
     postponed: Sequence[str] = ()
+    change_notes: Sequence[str] = ()
     review: Standing | None = None
     plan: Plan | None = None
     compared: PlanBasis = PlanBasis.LIVE
@@ -265,7 +267,8 @@ class JobResult:
     @property
     def notes(self) -> str:
         """Return the notes above the plan, as Markdown; "" for none."""
-        notes = (postponed_note(self.postponed), inherited_note(self.refusals.beside))
+        inherited = inherited_note(self.refusals.beside)
+        notes = (postponed_note(self.postponed), inherited, *self.change_notes)
         return "\n\n".join(filter(None, notes))
 
     @property

@@ -77,8 +77,8 @@ class Inputs:
     """Checked inputs. `base_url` is the only place the key may be sent to, "" if not set.
 
     `flags` are the flags of consent, with the reasons that the journal keeps, "" for none. `waits`
-    are how long an apply waits before its lock, by the inputs that say so. `proposals` are the
-    inputs that ask for a pull request, and `of_steps` the texts of the inputs of steps.
+    has by input how long an apply waits before it takes the lock. `proposals` are the inputs that
+    ask for a pull request, and `of_steps` the texts of the inputs of steps.
     """
 
     command: str
@@ -177,7 +177,7 @@ def read_inputs(
 
 @contextmanager
 def _named(name: str) -> Iterator[None]:
-    """Name an input in what is wrong with it. Raises UsageError."""
+    """Raise errors of the block as UsageError that begins with the name of the input."""
     try:
         yield
     except (UsageError, ValueError) as error:
@@ -201,7 +201,8 @@ def _flags(given: Mapping[str, str]) -> dict[str, str]:
     """Return the flags of consent that were given, with their reasons."""
     found: dict[str, str] = {}
     for name in filter(INPUTS.__contains__, FLAGS):
-        # A flag that is empty by default, as for an emergency, needs a reason; `true` is none.
+        # A flag with an empty default, such as `break-glass`, needs a reason; `true` is not a
+        # reason.
         needs_reason = not INPUTS[name][0]
         if needs_reason and not given[name].strip():
             continue
@@ -273,7 +274,7 @@ class Log(io.TextIOBase):
         self._stream.flush()
 
     def end(self) -> None:
-        """Write a last line that has no end."""
+        """Write the rest of the text, if its last line has no line break."""
         if self._rest:
             self.write("\n")
         self.flush()
@@ -374,5 +375,5 @@ def _append(file: Path, text: str) -> None:
 
 
 def _escaped(text: str) -> str:
-    """Return the data of a mask unchanged: a sanitised text would mask something else."""
+    """Return a mask escaped for a workflow command, not sanitised: it must match exactly."""
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")

@@ -193,7 +193,8 @@ def run(arguments: Sequence[str]) -> int:
     ended: list[int] = []
 
     def on_ending(number: int, _: FrameType | None) -> None:
-        # An interrupt ends an event loop in good order; no other exception raised here does.
+        # Only SIGINT lets asyncio cancel its tasks cleanly; another exception raised here would
+        # not.
         ended.append(code_of(number))
         if is_ignored(signal.SIGINT):
             raise SystemExit(ended[0])

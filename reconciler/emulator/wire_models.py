@@ -54,8 +54,8 @@ AS_SENT = "as sent"
 class WireObject(BaseModel):
     """A JSON object of the API: lower camelCase, strict, unknown fields kept.
 
-    `required_in_answers` are the fields that the document marks required, and the only list of
-    an answer: a service that leaves out zero values still sends them. `read_only` are fields that
+    `required_in_answers` are sent even by a service that leaves out zero values: fields that the
+    document marks required, and the list of an answer with one list. `read_only` are fields that
     only the service sets, by their names on the wire, and `metadata` are fields that it adds to a
     record that was sent. `needed` are the fields that services are known to require, though the
     document does not. `digits` are int64 and `uuids` are ids of other objects.
@@ -88,7 +88,7 @@ class WireObject(BaseModel):
     ) -> Self:
         """Drop documented fields that hold null, as the JSON form of protobuf does.
 
-        What a client sent remembers its keys and their order.
+        An object that a client sent remembers which keys it had, in which order.
         """
         if isinstance(sent, dict) and None in sent.values():
             names = cls.names_on_wire().values()
@@ -163,13 +163,13 @@ def _is_timestamp(text: str) -> bool:
 
 
 def bounds(least: int, most: int = 2**31 - 1) -> Any:
-    """Return the bounds of an Int32, in the schema too: pydantic drops bounds after a function."""
+    """Return the bounds of an Int32, also for the schema: a validator function hides them there."""
     schema: JsonDict = {"format": "int32", "minimum": least, "maximum": most}
     return Field(ge=least, le=most, json_schema_extra=schema)
 
 
 def choice(*names: str, is_required: bool = False) -> Any:
-    """Return a validator: only one of some fields, or of all, may be set, or has to be."""
+    """Return a validator: at most one of `names` is set, or of all fields; one if `is_required`."""
 
     def check(model: WireObject) -> WireObject:
         members = names or tuple(type(model).model_fields)

@@ -1,7 +1,10 @@
-"""Features: each is one folder with all that belongs to it, and can be deleted.
+"""Features: each is one folder that can be deleted.
+
+Codes of guards and journal entries are in the core. A feature imports the core below `ci`, and no
+other feature.
 
 `FEATURES` is the one table of them: feature, sort of row, key, and `module:name` in the feature's
-folder; of some sorts with a blank and words after it. The core finds rows through
+folder; some sorts add a blank and a help text. The core finds rows through
 `reconciler/runtime/rows.py` and imports no feature. To delete a feature, delete its folder and its
 entry here. Imports nothing, as `--help` reads it.
 """
@@ -45,6 +48,7 @@ FEATURES: dict[str, dict[str, dict[str, str]]] = {
     "baseline": {
         "project-settings": {"baseline": "baseline_setting:BASELINE"},
         "accepted-complaints": {"baseline": "baseline:without_accepted"},
+        "change-notes": {"baseline": "baseline_growth:growth"},
         "options": {"validate --update-baseline": "update_baseline:update_option"},
         "after-check": {"update_baseline": "update_baseline:updated"},
     },

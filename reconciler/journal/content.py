@@ -91,7 +91,7 @@ class LineSpan:
 def parse_entry(
     document: of.LineDocument, number: int, span: LineSpan | None = None
 ) -> journaled.Entry:
-    """Read any other line.
+    """Read a line that is not the header.
 
     With the `span` of the line, its documents stay text until they are used. Raises JournalError,
     naming the line.

@@ -38,9 +38,9 @@ class Header(of.JournalLine):
 class LastWrite(of.JournalLine):
     """The last write that the service acknowledged.
 
-    `revision` is what a read shows until the next write of anyone, where the service returned it.
-    `origin` is that of an `ImportedEntry`, where nothing was written. `told` is what else the
-    service returned.
+    `revision`, if the service returned it, is what a read shows until anyone writes again. `origin`
+    is that of an `ImportedEntry`, where nothing was written. `told` is what else the service
+    returned.
     """
 
     remote_id: of.MaybeId
@@ -69,7 +69,7 @@ class _OfWrite(_OfResource):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunEntry(_Entry):
-    """The beginning of a run: who applies what, from which commit; the first entry of its appends.
+    """The beginning of a run: who applies what, from which commit; it is the run's first entry.
 
     `outcomes` are counts by entry, which compacting fills in for the entries that it drops.
     """
@@ -87,8 +87,9 @@ class RunEntry(_Entry):
 class Started(_OfWrite):
     """A write that is about to be sent. `declared` is the base of the next merge, secrets sealed.
 
-    `seen` is the digest of the observation behind the write. `takes_back` is what a rollback takes
-    back, and `brings_back` are the places of it that a later write brings back.
+    `seen` is the digest of the observation behind the write. `takes_back` is what this write
+    undoes, if it is a rollback. `brings_back` are the fields that an earlier rollback undid and
+    this write declares again.
     """
 
     entry: Literal["started"] = "started"
@@ -133,8 +134,8 @@ class IdentifiedEntry(_OfWrite):
 class WrittenEntry(_OfWrite):
     """The service acknowledged the write.
 
-    `adopted` means that nothing was sent, as live was already as declared. `revision` is what a
-    read shows until the next write of anyone, where the service returned it. `instead_of` is the
+    `adopted` means that nothing was sent, as live was already as declared. `revision`, if the
+    service returned it, is what a read shows until anyone writes again. `instead_of` is the
     declared id, where the service gave another. `told` is what else later questions need of the
     answer. `unchanged` means that the service found nothing to change, and `put_back` that the
     write undid the write before it, in the same run.
@@ -223,7 +224,7 @@ class Compacted(_OfResource):
 
     `last` is None where no write was ever acknowledged. `versions` are those that its writes made,
     the oldest first. `seals` are the seals of older values of its secrets. `taken_back` is what
-    rollbacks put back and no write brought back since.
+    rollbacks undid and no later write declared again.
     """
 
     entry: Literal["kept"] = "kept"

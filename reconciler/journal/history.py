@@ -140,7 +140,7 @@ class Memory:
     `metadata.protect` of the last acknowledged write. `instead_of` is the declared id, where the
     service gave `remote_id` instead. `formerly` is the id that the name had before another id was
     declared. `versions` are the versions that writes made, as far as the service returned them, the
-    oldest first. `taken_back` is what rollbacks put back and no write brought back since.
+    oldest first. `taken_back` is what rollbacks undid and no later write declared again.
     """
 
     remote_id: RemoteId | None = None

@@ -183,7 +183,7 @@ PathsField = Annotated[tuple[Path, ...], _read_by(_paths)]
 
 
 def in_lines(name: str) -> str:
-    """Return the name of a field in lines."""
+    """Return the key of a field in a journal line: in camel case, but `from` for `origin`."""
     return "from" if name == "origin" else to_camel(name)
 
 

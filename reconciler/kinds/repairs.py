@@ -207,7 +207,10 @@ _NUMBER: Final = re.compile(r"-?(?:0|[1-9][0-9]{0,14})(?:\.[0-9]{1,15})?")
 
 @dataclass(frozen=True, slots=True)
 class PasteRepair:
-    """The target of a repair: the model, and whether the id is already in the metadata."""
+    """Finder of the repairs of a pasted record, by the model of its kind.
+
+    `has_id` means that the id is already in the metadata.
+    """
 
     model: type[Part]
     id_form: IdForm

@@ -49,7 +49,9 @@ GUARDS: Final[Mapping[str, Guard]] = {
     "slo-target-lowered": Guard(REVIEW_LEVEL),
     "dashboard-locked": Guard(REVIEW_LEVEL),
 }
-"""All guards by code. A violation may have another level; an environment may raise levels."""
+"""All guards by code, those of features too; `consent.guards_of_part` decides which apply to a
+part. A violation may have another level; an environment may raise levels.
+"""
 
 FLAGS: Final = tuple(dict.fromkeys(guard.flag for guard in GUARDS.values() if guard.flag))
 """The flags, each once."""

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final, Protocol, TypeAlias
 
 from reconciler.operations.open_project import Options
 from reconciler.operations.open_session import Session
+from reconciler.project import Project
 from reconciler.runtime.rows import Rows
 
 if TYPE_CHECKING:
@@ -58,6 +59,17 @@ def wait_before_lock(session: Session, waits: Mapping[str, LockTimeout]) -> None
     for name, patience in waits.items():
         if patience.seconds:
             BEFORE_LOCK.load(name)(session, patience)
+
+
+ChangeNote: TypeAlias = Callable[[Project, Callable[[str], str | None]], str]
+"""Returns Markdown about a change for the comment on its plan, "" for none.
+
+The second value returns the text of a file of the project before the change: "" where there was
+none, None where that is unknown.
+"""
+
+CHANGE_NOTES: Final = Rows[ChangeNote]("change-notes")
+"""By the setting of the project file that asks for it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,4 +1,7 @@
-"""From a workspace to a plan: observe, decide, then check writes with the service."""
+"""Observe, decide, and check writes with the service.
+
+`plan_and_drift.plan_now` then adds sections and guards.
+"""
 
 from __future__ import annotations
 

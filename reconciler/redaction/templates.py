@@ -246,8 +246,8 @@ def unsealed(
     """Return a document of the journal ready to send, and the secrets that cannot be filled in.
 
     `value_of` returns the present value of a secret by its name, "" where there is none. A hole is
-    filled only with the very value that was sealed. A text that is hidden altogether has no name:
-    "".
+    filled only with the very value that was sealed. A text that is hidden as a whole counts as the
+    secret "".
     """
     lost: set[str] = set()
 
@@ -275,8 +275,8 @@ _MAY_BE_ID = re.compile(r"[A-Za-z0-9_-]{16,64}")
 def pointing(document: Json, things: Mapping[str, Ref | str]) -> Json:
     """Return a document in which former ids, anywhere in its texts, are replaced.
 
-    `things` maps a former id to the resource with that id, which is filled in late, or to the
-    present id. Shorter texts than 16 characters are left alone, as they may be anything.
+    `things` maps a former id to the present id, or to a resource; then its id is filled in before
+    sending. Shorter texts than 16 characters are left alone, as they may be anything.
     """
     return each_text(document, lambda text: _pointing_text(text, things))
 

@@ -170,7 +170,7 @@ def spoken_place(
 def place_in(
     kind: Kind | None, path: Path, *documents: Json | Missing, lists: Lists | None = None
 ) -> FieldLabel:
-    """Return the label of a path in documents of a kind."""
+    """Return the label of a path, from the first document (version of a resource) that has it."""
     unsaid = kind.unsaid if kind else frozenset[str]()
     return spoken_place(path, *documents, facts=facts_of_kind(kind), unsaid=unsaid, lists=lists)
 

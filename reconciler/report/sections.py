@@ -49,7 +49,7 @@ class SectionFormats(Generic[Section]):
     `change_lines` are for a terminal. In a comment, `changes_markdown` and `markdown` come next to
     the table, `owners_markdown` is a list of the owners of changes, and `end_markdown` comes last,
     within a number of bytes. `html` and `change_html` are markup. `notices` are what a reviewer
-    must not miss. `stale` is what may be another than reviewed where only the digest shows it.
+    must not miss. `stale` says what may have changed since the review if only the digest differs.
     """
 
     members: Callable[[Section], Mapping[str, Any]] = lambda *_: {}

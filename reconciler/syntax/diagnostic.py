@@ -257,7 +257,8 @@ class Suppressed:
 class Lines:
     """The text of a file by lines, which are counted on first use.
 
-    `squeezed` are offsets in the parsed text; after each, the file has two characters more.
+    `squeezed` are the offsets in the parsed text of surrogate pairs, each two characters longer in
+    the file.
     """
 
     __slots__ = ("_starts", "squeezed", "text")

@@ -172,12 +172,12 @@ Judged = TypeVar("Judged")
 
 @dataclass(slots=True)
 class Sources(Generic[Judged]):
-    """Texts and their reports (`Judged`). With `kept`, nothing is read a second time.
+    """Reader of the files of a run, with size limits. `kept` keeps readings and reports (`Judged`).
 
-    `arrived` is the next file and its reading from another process, used once. `paths` are all
-    files that were read, `instead` are the texts that files would have after a repair. Values made
-    and files `included` are counted over all environments, because all of them are in memory
-    together.
+    `arrived` is a file with its reading, made ahead by another process; it is used once. `paths`
+    are all files that were read, `instead` are the texts that files would have after a repair.
+    Values made and files `included` are counted over all environments, because all of them are in
+    memory together.
     """
 
     roots: tuple[Path, ...]

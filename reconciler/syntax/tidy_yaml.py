@@ -184,7 +184,7 @@ def laid_block(source: str, column: int, indent: int) -> tuple[str, list[str], i
     """Return a block scalar of a block at a column, with another indentation.
 
     These are its header with a comment, its indented lines, its length in the source, and whether
-    it keeps the empty lines after it, which are part of that length only then.
+    it keeps the empty lines after it. Only if it keeps them are they part of the length.
     """
     found = _HEADER.match(source)
     assert found is not None  # noqa: S101 - the parser found one
@@ -580,9 +580,9 @@ class _Writer:
         return part
 
     def _approach(self, start: int, *, joins: bool) -> int:
-        """Write the text before a node; return the node's column for the case of a new line.
+        """Write the text before a node; return the node's column, in case it begins a line.
 
-        A node that does not join stays below its key if it is there in the source.
+        Without `joins`, a node on a line below its key stays on a line of its own.
         """
         gap = self.text[self.place : start]
         if not self.layers:

@@ -211,7 +211,7 @@ def _mended(text: str, places: Sequence[int], *, is_json: bool) -> tuple[str, in
 
 
 def _edited(text: str, steps: Sequence[tuple[int, tuple[str, ...], Round]]) -> str:
-    """Return a text after rounds, each for one of its documents and below a path."""
+    """Return a text after repairs; each step is a document's number, a path in it, and a round."""
     where = written(text)
     return edited(
         text,

@@ -408,7 +408,7 @@ def _in_overrides(over: Mapping[str, Edit], environment: str) -> dict[str, Edit]
 
 
 def _rooted(edit: Edit, prefix: Path) -> Edit:
-    """Return an edit with origins from the root of the document."""
+    """Return an edit in which each `origin` of a list item begins with `prefix`."""
     match edit:
         case Within(fields=fields):
             return Within({key: _rooted(edit, prefix) for key, edit in fields.items()})
@@ -567,7 +567,7 @@ def _free_key(key: str, value: Mapping[str, Json], items: Sequence[Json], place:
 
 
 def _own_key(value: Json, given: Sequence[Given]) -> str:
-    """Return a key for ids in items that manifests of other kinds or names may share."""
+    """Return a key for ids in a file of items that other manifests may use: with kind and name."""
     name = value_at(value, ("metadata", "name"))
     written_name = "" if name is ABSENT else str(name)
     fixed = "".join(part for part in parts_of(written_name) if isinstance(part, str))

@@ -45,7 +45,7 @@ WITHHELD = "M505"
 
 @dataclass(frozen=True)
 class Withheld:
-    """The secrets withheld in one run: names, prefixes of names, and values by name.
+    """Secrets that no manifest may send to the service: prefixes of names, and values by name.
 
     A value shorter than eight characters is not searched for inside other texts. Texts derived from
     the values are kept here, so that none is in memory after the run.

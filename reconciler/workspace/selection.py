@@ -68,7 +68,7 @@ class Term:
                 return ref not in self.elsewhere
 
     def at_homes(self, homes: Mapping[Ref, int]) -> Term:
-        """Return the term with the home number of each resource taken into account."""
+        """Return the term with the resources of other shards, by the numbers from `homes_of`."""
         if self.about is not About.SHARD:
             return self
         shard = read_shard(self.glob)
@@ -131,7 +131,7 @@ class Selection:
         return alone and self.shard is not None
 
     def at_homes(self, homes: Mapping[Ref, int]) -> Selection:
-        """Return the selection with the home number of each resource taken into account."""
+        """Return the selection with the resources of other shards, by numbers from `homes_of`."""
         return replace(
             self,
             select=tuple(
@@ -209,7 +209,7 @@ EVERYTHING = Selection()
 
 
 BETWEEN = frozenset(("M401", "M402", "M403", "M405"))
-"""Findings between two manifests: the selected one may be the other one of the two."""
+"""Findings about two manifests: they name only one, and the other may be the selected one."""
 
 
 @dataclass(slots=True)

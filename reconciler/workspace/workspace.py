@@ -148,7 +148,7 @@ def _fields_of(workspace: Workspace) -> dict[str, Any]:
 def sources_of(
     paths: Sequence[Path], root: Path, largest: int = LARGEST_WORKSPACE, *, kept: bool = False
 ) -> Sources[SpecReport]:
-    """Return the sources of a run, not read yet; folders outside come from their paths."""
+    """Return the sources of a run, not read yet: the root, and folders of paths outside of it."""
     return Sources[SpecReport]((root.resolve(), *_outside(paths, root)), kept=kept, largest=largest)
 
 
@@ -325,7 +325,7 @@ def files_taken(
 def with_homes(
     scopes: Sequence[Scope], read: Callable[[Sequence[Scope]], Mapping[str, Workspace]]
 ) -> Sequence[Scope]:
-    """Return scopes with selections that know the shard of each resource.
+    """Return scopes with selections that know which resources are in other shards.
 
     All manifests are read for that, without secrets: names and references contain none.
     """

@@ -130,8 +130,8 @@ def history(*, ref: str | None, options: Options, form: str) -> None:
 def init(*, options: Options, patience: LockTimeout) -> None:
     """Begin an empty journal, where this environment has none.
 
-    So a person says that nothing was applied to the target before, or that what
-    was applied is not to be remembered. Where there is a journal, it stays as it is.
+    With it you confirm that nothing was applied to the target before, or that the journal need not
+    know it. Where there is a journal, it stays as it is.
     """
     journal = open_environment(options).unread_journal()
     journal.load()
@@ -244,7 +244,8 @@ def _continued(journal: Journal, ended: str) -> _Finding:
     last = begun[-1] if begun else 0
     out = "nothing: a copy from before must end with that sum"
     match entries[max(0, last - 1) : last + 1]:
-        # After the arrival comes the run that moved it, unless that was stopped before.
+        # The entry of the run that moved it follows `MovedIn`, unless the run was stopped between
+        # them.
         case [*_, MovedIn(at=at, origin=origin)] | [
             MovedIn(at=at, origin=origin),
             RunEntry(command="move"),
@@ -280,8 +281,8 @@ def _document(journal: Journal, findings: list[_Finding]) -> VerifiedDocument:
 def compact(*, options: Options, patience: LockTimeout) -> None:
     """Make the journal short: keep what later runs need, and who ran what.
 
-    Single entries of what is written and done go; unsettled creates, last
-    writes, the last backup of each resource, ids and the runs with their counts stay.
+    Entries of finished writes are dropped. Unsettled creates, ids, the last write and the last
+    backup of each resource, and the runs with their counts are kept.
     """
     journal = opened_journal(options)
     if journal.header is None:

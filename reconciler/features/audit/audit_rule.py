@@ -46,7 +46,7 @@ NOTHING_HAPPENED = AlertHistory()
 
 
 class Since(NamedTuple):
-    """The time since when something is so at least, and its source: `journal` or `git`."""
+    """The time from which something is known to be so; the source is `journal` or `git`."""
 
     at: datetime
     by: str
@@ -60,10 +60,10 @@ def _nobody_knows(_: Manifest, __: Path = ()) -> Since | None:
 class AuditEvidence:
     """Reports of the service about a span that ends `at` a moment.
 
-    `days` were requested and `covered` were returned. `of` is by the ids of alerts. `met` counts
-    the kinds of logs that match a policy, by its name, of `logs` in all; `live` are the policies in
-    force. `declared` returns since when a manifest exists, `since` since when a value in its `spec`
-    has not changed. `lacks` says why a source is missing.
+    `days` were requested and `covered` were returned. `of` has the history of each alert, by its
+    id. `logs` counts kinds of logs, and `met` those that match a policy, by its name; `live` are
+    the policies in force. `declared` returns since when a manifest exists, `since` since when a
+    value in its `spec` has not changed. `lacks` says why a source is missing.
     """
 
     at: datetime

@@ -111,6 +111,14 @@ def read_baseline(project: Project) -> tuple[AcceptedCounts, tuple[Complaint, ..
     return counts, ()
 
 
+def accepted_in(text: str) -> AcceptedCounts:
+    """Return the entries of a baseline's text, without its malformed lines."""
+    counts: Counter[AcceptedComplaint] = Counter()
+    for entry, count in filter(None, map(_entry, text.splitlines())):
+        counts[entry] += count
+    return counts
+
+
 def _entry(line: str) -> tuple[AcceptedComplaint, int] | None:
     try:
         match json.loads(line):

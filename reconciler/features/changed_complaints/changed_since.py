@@ -1,6 +1,6 @@
 """`validate --changed-since REV`: complaints of changed resources, and of those that refer to them.
 
-A document of a file is changed where the same file had no document of that text at the revision.
+A document is changed if no document of the same file had the same text at the revision.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def since_option(command: Command) -> Command:
 
 
 def only_changed(checked: Checked, options: Options, since: str) -> Checked:
-    """Return a check without the complaints about what is as it was.
+    """Return a check with the complaints about what changed, and about what refers to it.
 
     Raises UsageError without git, or where the revision cannot be found or read.
     """

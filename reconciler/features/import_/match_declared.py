@@ -101,7 +101,7 @@ def _written(value: Json, path: Path, references: Mapping[Path, str]) -> Json:
 
 
 def circles_in(edges: Mapping[Ref, Iterable[Ref]]) -> dict[Ref, int]:
-    """Return the number of its circle of references for each resource that is in one.
+    """Return, for each resource in a circle of references, the number of that circle.
 
     Circles that share a resource are one.
     """
@@ -111,7 +111,7 @@ def circles_in(edges: Mapping[Ref, Iterable[Ref]]) -> dict[Ref, int]:
             back[other].append(ref)
     circles: dict[Ref, int] = {}
     met: set[Ref] = set()
-    # By Kosaraju: from the last resource to the first, what is left to walk back is its circle.
+    # Kosaraju: from the last resource to the first, all that still lead to it are its circle.
     for start in reversed([*_walked(edges, edges, set())]):
         members = [*_walked([start], back, met)]
         if len(members) > 1:
@@ -186,7 +186,7 @@ class Brief:
 
     @property
     def is_remembered(self) -> bool:
-        """Return whether the journal records it: it was read live, or only exports show it."""
+        """Return whether the import journals it: read live, or not readable and with a known id."""
         if self.record.elsewhere or self.record.is_converted:
             return False
         return self.origin == "live" or (not self.can_be_read and self.thing is not None)
@@ -342,7 +342,7 @@ def _known(new: Sequence[NamedImport], there: There) -> KnownRefs:
         brief = candidate.brief
         if brief.thing is not None:
             refs[brief.thing] = candidate.ref
-        # In other environments it is another object.
+        # Ids of other environments belong to the same resource.
         refs |= {(brief.kind.name, other): candidate.ref for other in brief.record.ids.values()}
     edges: dict[Ref, list[Ref]] = {
         manifest.ref: sorted(references_in(manifest.spec)) for manifest in there.manifests

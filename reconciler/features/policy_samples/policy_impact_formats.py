@@ -339,7 +339,7 @@ ROOM, THICKEST, THINNEST = 100, 18, 2
 
 
 def policy_impact_section(impact: PolicyImpact) -> html.Markup:
-    """Return the section of a page; nothing of a list that stays with all samples as expected."""
+    """Return the section of a page; none if the list is unchanged and all samples as expected."""
     if impact.is_quiet:
         return html.NOTHING
     heading = html.element("h2", f"{TITLE}: {counted(impact)}", id="samples")

@@ -48,7 +48,10 @@ class Proving:
     async def proved(
         self, kind: Kind, sending: Sending, answer: Written, before: Seen | None
     ) -> Proved:
-        """Compare the policy that the service returns for each sample with the plan.
+        """Check that the service gives each sample the planned policy.
+
+        If it does not, the old list is written again, but only with `onMismatch: rollback`;
+        otherwise the new list remains live.
 
         Never raises for an answer. `before` is the list that was read right before the overwrite.
         """

@@ -143,7 +143,7 @@ class PolicyMatcher:
     enabled: bool = True
 
     def takes(self, severity: str) -> bool:
-        """Return whether a policy of known severities takes logs of a severity."""
+        """Return whether it takes logs of a severity; False where its severities are unknown."""
         return self.severities == frozenset() or severity in (self.severities or ())
 
 
@@ -317,9 +317,9 @@ def _takers(policies: Sequence[Callable[[str], bool]], values: Iterable[str]) ->
 
 
 def _covered(takers: tuple[list[int], list[int], list[int]]) -> bool:
-    """Return whether each combination of the three is taken by some policy before."""
+    """Return whether earlier policies take each application with each subsystem and severity."""
     if reduce(and_, (mask for masks in takers for mask in masks), -1):
-        # One policy takes everything; also where there is nothing to take.
+        # One policy takes everything, or all lists are empty.
         return True
     applications, subsystems, severities = takers
     if len(applications) * len(subsystems) * len(severities) > MOST_COMBINED:
@@ -339,8 +339,7 @@ async def with_policy_impact(request: SectionRequest) -> Plan:
     if impact is None:
         return made
     if impact.writes:
-        # The samples decide what is refused before the overwrite and put back after it, so who
-        # agreed to the plan agreed to them.
+        # Samples decide whether the overwrite is refused or undone, so a review covers them.
         rows: list[Json] = [
             [row.application, row.subsystem, row.severity, row.policy if row.expects else None]
             for row in samples.rows

@@ -36,7 +36,7 @@ class Bounds:
     """The most that judging may cost: seconds of the processor, seconds in all, bytes.
 
     `cpu` is for all rules about one document, and again for each rule alone where that was too
-    much. `wall` only ends a process that is stopped; `cpu` ends one that works.
+    much. `cpu` ends a process that computes too long, `wall` a process that does not run at all.
     """
 
     cpu: float = 0.2
@@ -405,7 +405,7 @@ def _no_truth(kind: str) -> str:
 
 
 def _verdict(told: int | str) -> RuleVerdict:
-    """Return an answer, or in our words why there is none, where we have words for it."""
+    """Return an answer, or why there is none; common messages of the library are replaced."""
     if isinstance(told, int):
         return RuleAnswer(told)
     if (kind := _TYPE.fullmatch(told)) is not None:

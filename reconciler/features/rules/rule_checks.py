@@ -115,7 +115,7 @@ def _against(
     by_number = dict(rules)
     for manifest, found in zip(seen, judges.verdicts(questions), strict=True):
         for number, verdict in found.items():
-            # A field that the rule misses may be the error that is already reported.
+            # A rule may fail on a missing field; that error of the manifest is already reported.
             is_wrong = str(manifest.manifest.ref) in wrong
             yield from _complaints(manifest, by_number[number], verdict, is_wrong=is_wrong)
 
@@ -188,7 +188,7 @@ def flaws_in_rules(
         line, column = scalars.locate_inside(mark, written, flaw.offset(written))
         complaint = complaint_at(text.file, document.lines, line, column, finding)
         if near and complaint.excerpt is not None:
-            # An expression has no blanks around its names, where the marked place would end.
+            # The marked place ends at a blank, and a name in an expression may have none after it.
             excerpt = replace(complaint.excerpt, width=len(flaw.name))
             complaint = replace(complaint, excerpt=excerpt)
         yield complaint

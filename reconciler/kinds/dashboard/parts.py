@@ -296,7 +296,7 @@ class VariableValue(of.PartlyKnown):
 
 
 class VariableV2(of.Part):
-    """A variable of the second kind."""
+    """A variable of `variablesV2`; those of `variables` are `Variable`."""
 
     id: of.IdValue | None = None
     """The id of the variable; if it is left out, one is generated and kept."""

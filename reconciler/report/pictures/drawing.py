@@ -85,7 +85,7 @@ def _aim(picture: Objective, document: Json | Missing, model: type[Part]) -> Aim
     words = f"{found[1]} days" if found else spoken_value(window, facts_at(model, picture.window))
     number = None if isinstance(target, str) else number_of(target)
     if number is not None and not 0 <= number <= WHOLE:
-        # It is no share: its field shows the value.
+        # The target is not a percentage, so it is not drawn; its field shows the value.
         number = None
     return Aim(number, words, int(found[1]) if found else None)
 
@@ -118,7 +118,7 @@ def _minutes(seconds: int) -> str:
 class Ranked:
     """An item at its place, from 1.
 
-    `other` is its place on the other side, None where it has none.
+    `other` is its place in the other list (before or after), None where it is not in that list.
     """
 
     place: int
