@@ -399,7 +399,8 @@ class DriftReport:
 
     `since` is when drift was last recorded, "" for never. `idle` are the rules of `driftIgnore`
     that silenced no difference, `aimless` those about resources that are not declared. `selected`
-    is None if all declared resources were.
+    is None if all declared resources were. `has_journal` is False where nothing was applied from
+    here, or the journal is lost: then no drift can be seen.
     """
 
     found: Sequence[Drift]
@@ -407,6 +408,7 @@ class DriftReport:
     idle: tuple[str, ...] = ()
     aimless: tuple[str, ...] = ()
     selected: Selected | None = None
+    has_journal: bool = True
 
     @property
     def ignored(self) -> int:

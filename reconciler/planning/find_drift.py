@@ -104,6 +104,7 @@ async def find_drift(
         since=history.looked or "",
         idle=tuple(rule for rule in rules if rule in about - used),
         aimless=tuple(rule for rule in rules if rule not in about),
+        has_journal=history.begun,
     )
 
 

@@ -85,7 +85,9 @@ def describe_remedy(remedy: model.Remedy) -> str:
 
 
 def look_notes(look: model.DriftReport) -> Iterator[str]:
-    """Yield notes on a drift report as a whole: its selection, and rules without effect."""
+    """Yield notes on a drift report as a whole: no journal, its selection, idle rules."""
+    if not look.has_journal:
+        yield f"no drift can be seen: {model.NoJournal.words}"
     if look.selected is not None:
         yield describe_selection(look.selected)
     for rule in look.aimless:

@@ -11,6 +11,7 @@ from reconciler.journal.history import History, Memory
 from reconciler.model import Drift, LastEdit, Manifest, Ref, Remedy
 from reconciler.planning.find_drift import find_drift
 from reconciler.redaction.templates import HIDDEN, SecretHole, Template, seal
+from reconciler.report.reasons import look_notes
 
 AT = "2025-01-31T09:00:00Z"
 SLO = Ref("SLO", "checkout")
@@ -265,3 +266,13 @@ def test_secret_that_was_taken_away(site: Site) -> None:
     found = drift_of(site, slo(name="Checkout"), memory, stored(name="Checkout"))
 
     assert found.differences == (Difference(("description",), str(KEY), ABSENT, "remove"),)
+
+
+def test_without_a_journal(site: Site) -> None:
+    """Where nothing is remembered the report says that no drift can be seen."""
+    one = slo(name="Checkout")
+    lost = site.ask(lambda api: find_drift(api, (one,), History(), SALT))
+    kept = site.ask(lambda api: find_drift(api, (one,), History(begun=True), SALT))
+
+    assert any("no journal" in note for note in look_notes(lost))
+    assert not [*look_notes(kept)]
