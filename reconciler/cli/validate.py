@@ -59,8 +59,12 @@ def validate(
         raise UsageError("--diff shows what --fix would do: give both")
     if diff and form not in DIFFS:
         raise UsageError(f"--diff has the formats {' and '.join(DIFFS)}")
-    if fix and any(asked.values()):
+    wanted = [name for name, value in asked.items() if value not in (None, False)]
+    if fix and wanted:
         raise UsageError("--fix repairs and reports all: give it alone")
+    if len(wanted) > 1:
+        flags = " and ".join(f"--{name.replace('_', '-')}" for name in wanted)
+        raise UsageError(f"{flags}: give one of them")
     if fix:
         return _fix(options, form, fail_on, diff=diff, guess=unsafe_fixes)
     checked = after_check(check(options, in_all=True), options, asked)

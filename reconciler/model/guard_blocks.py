@@ -18,7 +18,7 @@ MOST_NAMED: Final = 20
 class ResourceRemedy(str):
     """A remedy that names its resource.
 
-    `of_several` is the same remedy of several resources: `NAMES` stands for them in a sentence, and
+    `of_several` is the same remedy of several resources: they replace `NAMES` in a sentence, and
     `ARGUMENTS` in a command.
     """
 

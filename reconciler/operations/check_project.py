@@ -56,7 +56,7 @@ AFTER_CHECK: Final = Rows[AfterCheck]("after-check")
 def after_check(checked: Checked, options: Options, asked: Mapping[str, object]) -> Checked:
     """Return what is reported of a check, after the features that were asked for."""
     for name in AFTER_CHECK:
-        if asked.get(name) and checked.project is not None:
+        if asked.get(name) not in (None, False) and checked.project is not None:
             checked = AFTER_CHECK.load(name)(checked, options, asked[name])
     return checked
 

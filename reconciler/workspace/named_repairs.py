@@ -41,6 +41,8 @@ _AS_WRITTEN: Final = frozenset(("M204", "M301", "M311", "M314"))
 
 _EXPRESSION: Final = re.compile(re.escape(OPEN) + r"[^{}\n]*\}")
 _BARE: Final = re.compile(r"[A-Za-z_][\w./-]*|[0-9.]+s", re.ASCII)
+_QUOTED_NUMBER: Final = re.compile(r'"[-+]?[0-9.][0-9.eE+-]*"')
+_TYPED_NUMBER: Final = re.compile(r"[-+]?[0-9.][0-9A-Za-z_.+-]*", re.ASCII)
 _BLOCK: Final = ("|", ">")
 
 
@@ -154,7 +156,10 @@ class _Places:
                 continue
             if node.values and not node.is_flow:
                 continue
-            shown = meant if complaint.code in _AS_WRITTEN else _quoted_like(node, meant)
+            if complaint.code in _AS_WRITTEN:
+                shown = _as_typed(self.text[node.start : node.end], meant)
+            else:
+                shown = _quoted_like(node, meant)
             return Splice(node.start, node.end, shown) if not is_json or _is_json(shown) else None
         return None
 
@@ -169,6 +174,12 @@ def _inside(node: SyntaxNode, path: Path) -> Iterator[_Place]:
             yield _Place(inner, key, names)
         yield _Place(inner, value)
         yield from _inside(value, inner)
+
+
+def _as_typed(typed: str, meant: str) -> str:
+    """Return what is meant; a number that becomes a text keeps its digits: `1.10`, `0123`."""
+    is_number = _QUOTED_NUMBER.fullmatch(meant) is not None and _TYPED_NUMBER.fullmatch(typed)
+    return f'"{typed}"' if is_number else meant
 
 
 def _quoted_like(node: SyntaxNode, text: str) -> str:

@@ -181,7 +181,7 @@ CHANGES: dict[str, Callable[[Workspace], object]] = {
     "a variable": _replaced("reconciler.yaml", "title: Checkout", "title: Till"),
     "an override": _replaced("slo.yaml", "  other: {", "  local: {"),
     "a comment that ignores": _replaced(
-        "slo.yaml", "reconciler/v1\n", "reconciler/v1  # reconciler: ignore[R/named] wanted\n"
+        "slo.yaml", "{var:title}\n", "{var:title}  # reconciler: ignore[R/named] wanted\n"
     ),
     "an exemption": _replaced("alert.yaml", EXEMPT, ""),
     "lines that moved": lambda one: one.write("slo.yaml", "# moved\n" + TEXTS["slo.yaml"]),

@@ -100,7 +100,7 @@ EXPRESSIONS = [
     text("the API key", "M505", "9:20", "`${secret:RECONCILER_API_KEY}` is the API key", slo("description: key ${secret:RECONCILER_API_KEY}"), "remove it, or name a secret of your own"),
     text("a token of the CI system", "M505", "9:16", "is a credential of the CI system", slo("description: ${secret:GITHUB_TOKEN}"), "remove it, or name a secret of your own"),
     Wrong("a secret that is not set", "M502", f"{FILE}:9:16", "needs the environment variable NO_SUCH_SECRET", {FILE: slo("description: ${secret:NO_SUCH_SECRET}")}, command="plan"),
-    Wrong("a conflict in the baseline", "M119", "baseline.jsonl:1:1", "no accepted complaint", {FILE: slo(), "reconciler.yaml": f"{PROJECT}baseline: baseline.jsonl\n", "baseline.jsonl": "<<<<<<< HEAD\n"}, "repair the line, or write the file anew: `reconciler validate --update-baseline`"),
+    Wrong("a conflict in the baseline", "M119", "baseline.jsonl:1:1", "no accepted complaint", {FILE: slo(), "reconciler.yaml": f"{PROJECT}baseline: baseline.jsonl\n", "baseline.jsonl": "<<<<<<< HEAD\n"}, "repair the line, or remove the file and run `reconciler validate --update-baseline`"),
     Wrong("two byte-order marks", "M118", FILE, "would change what this file says", {FILE: "\ufeff\ufeff" + slo()}, command="fmt"),
     Wrong("an expression in an export", "M501", "board.json:1:14", "no variable `owner`", {FILE: board_of("board.json"), "board.json": '{"name": "by ${var:owner}"}'}, suggests="declare it in reconciler.yaml, environments.local.variables"),
 ]  # fmt: skip

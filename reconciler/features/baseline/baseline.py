@@ -26,7 +26,9 @@ from reconciler.syntax.files import read_file
 from reconciler.workspace.workspace import Workspace
 
 MALFORMED = "M119"
-_REMEDY = Advice("repair the line, or write the file anew: `reconciler validate --update-baseline`")
+_REMEDY = Advice(
+    "repair the line, or remove the file and run `reconciler validate --update-baseline`"
+)
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -101,7 +103,7 @@ def read_baseline(project: Project) -> tuple[AcceptedCounts, tuple[Complaint, ..
     if isinstance(text, Complaint):
         return {}, (text,)
     counts: Counter[AcceptedComplaint] = Counter()
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(text.rstrip("\n").split("\n") if text else (), 1):
         entry = _entry(line)
         if entry is None:
             message = "this line of the baseline is no accepted complaint"
@@ -114,7 +116,7 @@ def read_baseline(project: Project) -> tuple[AcceptedCounts, tuple[Complaint, ..
 def accepted_in(text: str) -> AcceptedCounts:
     """Return the entries of a baseline's text, without its malformed lines."""
     counts: Counter[AcceptedComplaint] = Counter()
-    for entry, count in filter(None, map(_entry, text.splitlines())):
+    for entry, count in filter(None, map(_entry, text.split("\n"))):
         counts[entry] += count
     return counts
 
@@ -132,7 +134,7 @@ def _entry(line: str) -> tuple[AcceptedComplaint, int] | None:
                 return (AcceptedComplaint(code, resource, field), count) if is_count else None
             case _:
                 return None
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
 
 

@@ -1,4 +1,4 @@
-"""What a change adds to the baseline, for the comment under it."""
+"""Additions of a change to the baseline, for the comment under it."""
 
 from __future__ import annotations
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
+from pathlib import Path
 
 import click
 
@@ -15,11 +17,14 @@ from reconciler.features.baseline.baseline import (
     read_baseline,
     reason_of,
 )
+from reconciler.model.quoting import quoted
 from reconciler.operations.check_project import Checked
 from reconciler.operations.open_project import Options, is_whole
+from reconciler.project import Project
 from reconciler.report.safe import safe
 from reconciler.report.words import plural
 from reconciler.syntax.diagnostic import Complaint, Suppressed
+from reconciler.syntax.files import GIT_FOLDER
 from reconciler.syntax.write_files import replace_file, write_new_files
 
 
@@ -35,8 +40,9 @@ def update_option(command: Command) -> Command:
 def updated(checked: Checked, options: Options, _: object) -> Checked:
     """Write the baseline, and return the check without what it accepts.
 
-    Raises UsageError without a baseline in the project file or for a part of the manifests, and
-    InvalidInput where the file cannot be written.
+    Nothing is written while a manifest has errors: its accepted complaints would be lost. Raises
+    UsageError without a baseline in the project file or for a part of the manifests, and
+    InvalidInput where the file cannot be written, or holds something else.
     """
     project = checked.project
     if project is None or not name_of(project):
@@ -50,21 +56,24 @@ def updated(checked: Checked, options: Options, _: object) -> Checked:
         )
     name = name_of(project)
     workspace = checked.workspace
+    path = _own_file(project)
     before, malformed = read_baseline(project)
+    if malformed:
+        raise InvalidInput(f"{malformed[0].message}: remove {name}, or name another file")
     reason = reason_of(project)
     hidden = [suppressed for suppressed in workspace.suppressed if suppressed.reason == reason]
     found: list[Complaint] = [suppressed.complaint for suppressed in hidden]
     left: list[Complaint] = []
     for complaint in workspace.complaints:
-        if complaint in malformed:
-            continue
         is_accepted = can_be_accepted(complaint, project.settings.checks)
         (found if is_accepted else left).append(complaint)
-    path = project.root / name
+    if any(complaint.is_error for complaint in left):
+        options.reporter.say(f"{safe(name)} is left as it is: correct the errors first")
+        return checked
     content = baseline_text(found).encode()
     try:
         if path.exists():
-            replace_file(path.resolve(), content)
+            replace_file(path, content)
         else:
             write_new_files([(path, content)])
     except OSError as error:
@@ -80,3 +89,15 @@ def updated(checked: Checked, options: Options, _: object) -> Checked:
             workspace, complaints=tuple(left), suppressed=tuple(sorted((*others, *accepted)))
         ),
     )
+
+
+def _own_file(project: Project) -> Path:
+    """Return the path of the baseline: in the project's folder, and behind no link."""
+    root = project.root.resolve()
+    path = Path(os.path.normpath(root / name_of(project)))
+    if path.resolve() != path or not path.is_relative_to(root) or GIT_FOLDER in path.parts:
+        raise UsageError(
+            f"the baseline {quoted(name_of(project))} must be a file in the project's folder, "
+            "behind no link"
+        )
+    return path

@@ -21,7 +21,7 @@ from reconciler.operations.open_project import Options
 from reconciler.report.safe import safe
 from reconciler.report.words import plural
 from reconciler.syntax.diagnostic import Complaint
-from reconciler.syntax.files import display_name
+from reconciler.syntax.files import PROJECT_FILE, display_name
 from reconciler.workspace.revision import Revision, branching_point, write_files
 
 _NEXT_DOCUMENT = re.compile(r"^---(?=\s)", re.MULTILINE)
@@ -47,6 +47,10 @@ def only_changed(checked: Checked, options: Options, since: str) -> Checked:
     revision = branching_point(root, since)
     workspace = checked.workspace
     changed = dict(_changed_lines(revision, root, checked))
+    if PROJECT_FILE in changed:
+        # Variables and levels of checks are about every manifest.
+        options.reporter.say(f"{PROJECT_FILE} changed: everything is reported")
+        return checked
     touched = {
         str(manifest.ref)
         for manifest in workspace.manifests
@@ -71,7 +75,7 @@ def _changed_lines(
     revision: Revision, root: Path, checked: Checked
 ) -> Iterator[tuple[str, ChangedDocuments]]:
     """Yield the name and the changed lines of each file that has some."""
-    named = {root / found.file for found in checked.workspace.complaints}
+    named = {root / found.file for found in checked.workspace.complaints} | {root / PROJECT_FILE}
     with TemporaryDirectory(prefix="reconciler-") as folder:
         write_files(revision, Path(folder))
         for path in sorted({*checked.workspace.read, *named}):
@@ -115,7 +119,12 @@ def _refers_to(manifest: Manifest, refs: set[str]) -> bool:
     return any(str(ref) in refs for ref in manifest.references)
 
 
+_LOST = "M503"
+"""A reference to what is not declared: removing or renaming that changed another file."""
+
+
 def _is_about(
     complaint: Complaint, changed: dict[str, ChangedDocuments], touched: set[str]
 ) -> bool:
-    return complaint.ref in touched or _covers(changed, complaint.file, complaint.line)
+    is_lost = complaint.code == _LOST
+    return is_lost or complaint.ref in touched or _covers(changed, complaint.file, complaint.line)

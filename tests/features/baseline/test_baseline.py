@@ -123,10 +123,52 @@ def test_an_update_without_a_setting(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert "`baseline: baseline.jsonl`" in ran.err
 
 
-def test_a_baseline_outside_of_the_project(project: Workspace) -> None:
-    """A file that leads out of the project's folder is not read."""
-    outside = project.root.parent / "outside.jsonl"
-    outside.write_text("", encoding="utf-8")
-    (project.root / "baseline.jsonl").symlink_to(outside)
+@pytest.mark.parametrize("target", ["../outside.jsonl", "alert.yaml"])
+def test_a_baseline_behind_a_link(project: Workspace, target: str) -> None:
+    """What a link leads to is never overwritten."""
+    file = project.root / target
+    if not file.exists():
+        file.write_text("KEEP ME", encoding="utf-8")
+    before = file.read_bytes()
+    (project.root / "baseline.jsonl").symlink_to(file)
 
-    assert "M112" in codes()
+    assert typed("validate", "--update-baseline").code == 64
+    assert file.read_bytes() == before
+
+
+@pytest.mark.parametrize("name", ["../elsewhere.jsonl", ".git/config.jsonl"])
+def test_a_baseline_elsewhere(project: Workspace, name: str) -> None:
+    """A baseline is in the project's folder, and never in what git keeps."""
+    project.settle(f"{PROJECT}baseline: {name}\n")
+
+    assert typed("validate", "--update-baseline").code == 64
+    assert not (project.root / name).exists()
+
+
+@pytest.mark.parametrize(
+    "content", ['{"format": 2, "journal": "x"}\n', "[" * 100_000, "<<<<<<< HEAD\n"], ids=len
+)
+def test_what_is_no_baseline_stays(project: Workspace, content: str) -> None:
+    """A file with anything else, as a journal, is left as it is."""
+    file = project.write("baseline.jsonl", content)
+
+    assert typed("validate", "--update-baseline").code == 4
+    assert file.read_text("utf-8") == content
+
+
+def test_an_update_beside_an_error(project: Workspace) -> None:
+    """While a manifest cannot be read its accepted complaints stay in the file."""
+    typed("validate", "--update-baseline")
+    before = (project.root / "baseline.jsonl").read_text("utf-8")
+    project.write("alert.yaml", "kind: [\n")
+
+    assert typed("validate", "--update-baseline").code == 4
+    assert (project.root / "baseline.jsonl").read_text("utf-8") == before
+
+
+def test_a_name_with_a_line_separator(project: Workspace) -> None:
+    """What an update writes can be read, whatever characters are in names."""
+    project.write("a\u2028b.yaml", f"{OTHER}  colour: red\n")
+    typed("validate", "--update-baseline")
+
+    assert codes() == []

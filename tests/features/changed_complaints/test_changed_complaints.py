@@ -62,17 +62,36 @@ def test_what_refers_to_it(project: Workspace) -> None:
     assert about(*SINCE) == {"AlertDefinition/budget"}
 
 
+def test_what_lost_its_target(project: Workspace) -> None:
+    """A reference to what the branch removed is reported, though its own file is as it was."""
+    (project.root / "slo.yaml").unlink()
+
+    assert "AlertDefinition/budget" in about(*SINCE)
+
+
+def test_a_changed_project_file(project: Workspace) -> None:
+    """Variables and levels of checks are about every manifest, so everything is reported."""
+    project.settle(f"{PROJECT}checks: {{L201: error}}\n")
+
+    assert about(*SINCE) == about()
+
+
 def test_a_new_file_and_a_broken_one(project: Workspace) -> None:
     """What is not committed yet is a change, and so is text that cannot be read any more."""
     project.write("new.yaml", SECOND.replace("name: slow, id: 3f", "name: new, id: 5f"))
     project.write("slo.yaml", "kind: [\n")
 
-    assert about(*SINCE) == {"AlertDefinition/new", "slo.yaml"}
+    assert about(*SINCE) == {"AlertDefinition/budget", "AlertDefinition/new", "slo.yaml"}
 
 
 @pytest.mark.parametrize(
     ("arguments", "said"),
-    [(["--changed-since", "no-such"], "no-such"), (["--fix", *SINCE], "--fix")],
+    [
+        (["--changed-since", "no-such"], "no-such"),
+        (["--changed-since", ""], "revision"),
+        (["--fix", *SINCE], "--fix"),
+        (["--update-baseline", *SINCE], "give one"),
+    ],
     ids=str,
 )
 @pytest.mark.usefixtures("project")
