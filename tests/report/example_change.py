@@ -48,10 +48,12 @@ ONE_DIGEST = "sha256:" + 64 * "0"
 def example_reports(folder: Path) -> dict[str, str]:
     """Plan the change in a folder of its own; give each format."""
     shop = folder / "shop"
-    shutil.copytree(ROOT / "examples", shop, ignore=shutil.ignore_patterns(".reconciler"))
+    # Whoever played with the examples left data and a journal in them.
+    ignored = shutil.ignore_patterns(".reconciler")
+    shutil.copytree(ROOT / "examples", shop, ignore=ignored)
     _go_back(shop)
     _run("apply", str(shop), "--yes")
-    shutil.copytree(ROOT / "examples", shop, dirs_exist_ok=True)
+    shutil.copytree(ROOT / "examples", shop, ignore=ignored, dirs_exist_ok=True)
     return {form: same_always(_run("plan", str(shop), "--format", form)) for form in SUFFIXES}
 
 
