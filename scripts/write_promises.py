@@ -108,7 +108,7 @@ PROMISES = {
     "S34": "What a complaint names as the only repair, `--fix` does; likely ones are counted",
     "S35": "A mistake of the text is told at its line in its own words, and an expression once",
     "S36": "`import --minimal` leaves out zero values, and the next plan keeps every resource",
-    "S37": "A code is explained without models, and a finding of a rule stands at its field",
+    "S37": "A code is explained without models, and a finding of a rule is at its field",
     "S38": "`policies test --file` takes a file of `policySamples`",
     "S39": "Editors know every file of `manifests:`, and which extension reads it",
     "S40": "Ctrl-C while completing prints nothing, and ends with 130",

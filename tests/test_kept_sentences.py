@@ -29,9 +29,6 @@ DATA = {
     "workspace/test_written_ids.py": 3,
     "features/rules/test_own_rules.py": 1,
     "report/test_said_by_name.py": 3,
-    # Counts, and the command that a line advises.
-    "cli/test_told_beside.py": 2,
-    "workspace/test_named_repairs.py": 1,
 }
 """Assertions that only look so: how many of them there are in a file."""
 

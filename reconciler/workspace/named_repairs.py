@@ -13,7 +13,7 @@ from typing import Final
 from reconciler.document import Path
 from reconciler.syntax.characters import CONSTANTS
 from reconciler.syntax.diagnostic import Advice, Complaint
-from reconciler.syntax.expressions import OPEN
+from reconciler.syntax.expressions import ANY_PATTERN, OPEN
 from reconciler.syntax.parsed_text import Reading
 from reconciler.syntax.read_text import read_text
 from reconciler.syntax.scalars import CURLY
@@ -39,7 +39,7 @@ _OF_TEXT: Final = frozenset(("M101", "M104", "M106", "M107"))
 _AS_WRITTEN: Final = frozenset(("M204", "M301", "M311", "M314"))
 """Codes with suggestions that are YAML. Others are plain text, in the quotes of the place."""
 
-_EXPRESSION: Final = re.compile(re.escape(OPEN) + r"[^{}\n]*\}")
+_EXPRESSION: Final = re.compile(ANY_PATTERN)
 _BARE: Final = re.compile(r"[A-Za-z_][\w./-]*|[0-9.]+s", re.ASCII)
 _QUOTED_NUMBER: Final = re.compile(r'"[-+]?[0-9.][0-9.eE+-]*"')
 _TYPED_NUMBER: Final = re.compile(r"[-+]?[0-9.][0-9A-Za-z_.+-]*", re.ASCII)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from pathlib import Path
 
@@ -92,7 +93,7 @@ def test_all_that_is_named(workspace: Workspace, line_end: str) -> None:
 
     assert file.read_bytes().decode() == REPAIRED.replace("\n", line_end)
     assert (ran.code, ran.out) == (0, "")
-    assert ran.err.startswith("repaired 8 fields in 1 file\n")
+    assert re.findall(r"\d+", ran.err.splitlines()[0]) == ["8", "1"]
 
 
 def test_likely_repairs(workspace: Workspace) -> None:

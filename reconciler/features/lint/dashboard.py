@@ -11,8 +11,8 @@ from reconciler.features.lint.lint import LintRule
 from reconciler.kinds.shape import EACH, places
 from reconciler.kinds.spec_finding import Neighbours, SpecFinding, lists_in, text_of
 from reconciler.model import Manifest
+from reconciler.queries.standins import holes_in
 from reconciler.syntax.diagnostic import Advice
-from reconciler.syntax.expressions import OPEN_PATTERN
 
 SECTIONS = ("dashboard", "layout", "sections", EACH)
 IN_SECTION = ("rows", EACH, "widgets", EACH)
@@ -29,8 +29,6 @@ WITH_VARIABLES = (
     ("spans", "luceneQuery", "value"),
 )
 """Paths of queries in which `$name` is a variable; in a query language it may be a source."""
-
-_VARIABLE = re.compile(rf"{OPEN_PATTERN}([A-Za-z_]\w*)(?::\w+)?\}}|\$([A-Za-z_]\w*)")
 
 FILL_IN = Advice("write the query, or remove the widget")
 
@@ -129,14 +127,22 @@ def _undeclared_variables(spec: dict[str, Json]) -> Iterator[SpecFinding]:
     for path, query in _queries(spec):
         for steps in WITH_VARIABLES:
             for place, written in places(query, *steps, path=path):
-                for braced, plain in dict.fromkeys(_VARIABLE.findall(text_of(written) or "")):
-                    found.setdefault(braced or plain, []).append(place)
+                for name in dict.fromkeys(_variables_in(text_of(written) or "")):
+                    found.setdefault(name, []).append(place)
     for name, queries in found.items():
         if name not in declared:
             more = f" (and in {len(queries) - 1} more)" if len(queries) > 1 else ""
             message = f"`${name}` is no variable of this dashboard, and this query names it{more}"
             remedy = Advice(f"declare `{name}` under `variablesV2`, or write a value in its place")
             yield SpecFinding(queries[0], message, remedy)
+
+
+def _variables_in(query: str) -> Iterator[str]:
+    """Yield the names in `$name`, `${name}` and `${name:format}`; `$1` is a group of a pattern."""
+    for hole in holes_in(query):
+        name = hole.written.strip("${}").partition(":")[0]
+        if hole.written.startswith("$") and name.isidentifier():
+            yield name
 
 
 def _is_named(name: str, text: str) -> bool:
