@@ -140,7 +140,7 @@ def _undeclared_variables(spec: dict[str, Json]) -> Iterator[SpecFinding]:
 def _variables_in(query: str) -> Iterator[str]:
     """Yield the names in `$name`, `${name}` and `${name:format}`; `$1` is a group of a pattern."""
     for hole in holes_in(query):
-        name = hole.written.strip("${}").partition(":")[0]
+        name = hole.written.lstrip("$").strip("{}").partition(":")[0]
         if hole.written.startswith("$") and name.isidentifier():
             yield name
 
