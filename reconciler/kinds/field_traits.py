@@ -7,9 +7,11 @@ case, as `group_by_keys` and `groupByKeys`.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from enum import Enum
 from functools import cached_property, lru_cache
 from types import MappingProxyType
@@ -223,6 +225,18 @@ class Unit(Enum):
     MILLISECONDS = "ms"
     SECONDS = "s"
     MINUTES = "min"
+
+    def of(self, number: float) -> str:
+        """Return a number with this unit: `99 %`, also for 99.0."""
+        return f"{plain_number(number)} {self.value}"
+
+
+def plain_number(number: float) -> str:
+    """Return a number without a fraction that is zero, and without a negative exponent."""
+    text = json.dumps(number)
+    if "e-" in text:
+        text = format(Decimal(text), "f")
+    return text.removesuffix(".0")
 
 
 class ValueCoverage(Enum):

@@ -28,7 +28,7 @@ from reconciler.runtime.advice import on_journal
 
 if TYPE_CHECKING:
     from reconciler.api.client import Api
-    from reconciler.document import Json, Shape
+    from reconciler.document import Json, Path, Shape
     from reconciler.journal.history import Memory
     from reconciler.kinds.field_traits import Part
     from reconciler.model.assumptions import Assumptions
@@ -404,6 +404,9 @@ class Kind:
 
     cannot_create: Callable[[Manifest], str] = lambda _: ""
     weakens: Callable[[Change], Iterator[RiskyChange]] = _nothing
+    risky: tuple[Path, ...] = ()
+    """The fields that `weakens` also compares with what was applied last."""
+
     fires: bool = False
     """Whether it triggers events, incidents and cases: its track record."""
 

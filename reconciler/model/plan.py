@@ -105,7 +105,8 @@ class Change:
     `before` is the live document as it may be shown, and `lost` the destroyed parts as they may be
     shown: each value that is or was a secret is hidden. `destroys` names what the write removes
     permanently. `protected` says that its last apply set its protection. `alerts` are the alerts
-    that the service named when it was asked about the write.
+    that the service named when it was asked about the write. `since_applied` are the fields for
+    guards that are declared otherwise than last applied, and that someone edited live in between.
     """
 
     ref: Ref
@@ -125,6 +126,7 @@ class Change:
     protected: bool = False
     before: Json = None
     alerts: tuple[str, ...] = ()
+    since_applied: tuple[Difference, ...] = ()
 
     @property
     def source(self) -> Source | None:
@@ -150,7 +152,13 @@ class Change:
     def is_noted(self) -> bool:
         """Return whether applying it writes to the journal, even if it sends nothing."""
         renamed = any(isinstance(reason, RenamedFrom) for reason in self.reasons)
-        return self.turns_protection or (renamed and self.action is not Action.BLOCKED)
+        news = self.accepts_edit or (renamed and self.action is not Action.BLOCKED)
+        return self.turns_protection or news
+
+    @property
+    def accepts_edit(self) -> bool:
+        """Return whether it declares what someone edited live, so that nothing is sent."""
+        return self.action is Action.KEEP and bool(self.since_applied)
 
     @property
     def turns_protection(self) -> bool:

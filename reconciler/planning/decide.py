@@ -22,7 +22,7 @@ from reconciler.document import (
 )
 from reconciler.journal.history import Memory
 from reconciler.kinds import BY_NAME
-from reconciler.kinds.kind import Kind
+from reconciler.kinds.kind import ConsentRule, Kind
 from reconciler.model import (
     Absent,
     Action,
@@ -184,8 +184,11 @@ def _against_live(
         *unseen_fields(seen, found),
         *sent_again_in(seen, left_out),
     ]
+    change = replace(change, since_applied=tuple(_since_applied(kind, change, seen, knowledge)))
     if not found:
-        return replace(change, reasons=tuple(reasons))
+        is_risky = any(risk.consent is not ConsentRule.NEVER for risk in kind.weakens(change))
+        kept = change.since_applied if is_risky or memory.protected else ()
+        return replace(change, reasons=tuple(reasons), since_applied=kept)
     # What the service makes again after every write is not lost with a write.
     remade = {difference.path for difference in compared} - {
         difference.path for difference in found
@@ -246,6 +249,27 @@ def _others(
         yield OverwritesEdit(undone, seen.edit)
     elif seen.edit.told:
         yield EditedBy(seen.edit)
+
+
+def _since_applied(
+    kind: Kind, change: Change, seen: Seen, knowledge: Knowledge
+) -> Iterator[Difference]:
+    """Yield what is declared otherwise than last applied, and was edited live in between.
+
+    Compared with live alone, such an edit hides what the declaration loses: a write is smaller
+    than it, or nothing is to write. Only the fields that a guard is about are compared.
+    """
+    memory = knowledge.memory
+    if not memory.candidates or not (kind.risky or memory.protected):
+        return
+    applied = memory.candidates[-1]
+    if applied == change.declared:
+        return
+    edited = edited_since(kind, seen, applied, knowledge)
+    for difference in differences(applied, change.declared, kind.shape):
+        is_guarded = memory.protected or difference.path in kind.risky
+        if is_guarded and any(_meet(difference.path, path) for path in edited):
+            yield difference
 
 
 def _is_as_before(live: dict[str, Json], memory: Memory) -> bool:

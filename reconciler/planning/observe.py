@@ -199,7 +199,7 @@ def _is_quiet(change: Change) -> bool:
     )
     manifest = change.manifest
     plain = manifest is not None and (is_plain(manifest) or not secret_values(manifest.spec))
-    quiet = change.action is Action.KEEP and not change.reasons and not change.turns_protection
+    quiet = change.action is Action.KEEP and not change.reasons and not change.is_noted
     return quiet and whole and plain and not kind.singleton
 
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from decimal import Decimal
 from typing import NamedTuple
 
 from reconciler.document import ABSENT, Json, Missing, Path, stored_name, value_at
@@ -316,7 +314,7 @@ def with_unit(number: float, unit: Unit) -> str:
     """Return a number with its unit; a whole time in the largest units that divide it."""
     if unit in _MILLISECONDS and isinstance(number, int) and number > 0:
         return duration(number * _MILLISECONDS[unit])
-    return f"{plain_number(number)} {unit.value}"
+    return unit.of(number)
 
 
 def duration(milliseconds: int) -> str:
@@ -327,11 +325,3 @@ def duration(milliseconds: int) -> str:
         if count:
             words.append(f"{count} {sign}")
     return " ".join(words)
-
-
-def plain_number(number: float) -> str:
-    """Return a number without a fraction that is zero, and without a negative exponent."""
-    text = json.dumps(number)
-    if "e-" in text:
-        text = format(Decimal(text), "f")
-    return text.removesuffix(".0")

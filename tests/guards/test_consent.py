@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from harness.golden import Golden
-from harness.routes import BY_SLUG, DASHBOARDS, SLOS
+from harness.profiles import profile
+from harness.routes import ALERTS, BY_SLUG, DASHBOARDS, SLOS
 from harness.sites import (
     ALERT_ID,
     ALERT_SPEC,
@@ -23,9 +25,10 @@ from harness.sites import (
 from reconciler.document import Json
 from reconciler.emulator import Profile, create_app
 from reconciler.kinds import BY_NAME
+from reconciler.kinds import field_traits as of
 from reconciler.model import GuardViolation, Manifest
 from reconciler.model.guard_levels import GUARDS
-from reconciler.planning.guards import Agreed, objections, unmet
+from reconciler.planning.guards import Agreed, objections, unmet, with_levels
 from reconciler.planning.guards.remedies import reviewing
 from reconciler.project import Guards
 from reconciler.workspace.project_file import consents_known
@@ -60,6 +63,49 @@ def test_lowered_target(site: Site, golden: Golden) -> None:
     )
     assert refused(site, slo(99.95)) == refused(site, described) == []
     assert refused(site, slo(99.5), allow=("slo-target-lowered",)) == []
+
+
+def edited_live(site: Site, target: float) -> None:
+    """Set the target live, as a person does."""
+    remote_id = site.journal.history.of(slo(1).ref).remote_id
+    site.outside("PUT", SLOS, {**slo(target).spec, "id": remote_id})
+
+
+@pytest.mark.parametrize(
+    ("live", "declared"), [(99.0, 99.5), (99.0, 99.0), (99.95, 99.0), (99.0, 98.5)]
+)
+def test_target_edited_live(site: Site, live: float, declared: float) -> None:
+    """No edit of live hides that a target goes down from what was last applied, with all figures.
+
+    It needs consent once: after the apply, the journal has the lower target.
+    """
+    site.apply(slo(99.9))
+    edited_live(site, live)
+    made = site.plan(slo(declared))
+
+    found = [one for one in objections(made, Guards()) if one.code == "slo-target-lowered"]
+
+    (message,) = (objection.message for objection in found)
+    assert set(re.findall(r"[0-9.]+ %", message)) == {
+        of.Unit.PERCENT.of(figure) for figure in (99.9, live, declared)
+    }
+    assert with_levels(replace(made, guarded=tuple(found)), Guards()).digest != made.digest
+    assert (made.has_changes, made.is_noted) == (live != declared, live == declared)
+    site.apply(plan=made)
+    assert refused(site, slo(declared)) == []
+
+
+@pytest.mark.parametrize(("live", "declared"), [(99.95, 99.92), (99.0, 99.9), (99.95, 99.95)])
+def test_target_kept(site: Site, live: float, declared: float) -> None:
+    """A target that is not below the last applied one needs consent only where live is higher."""
+    site.apply(slo(99.9))
+    edited_live(site, live)
+    made = site.plan(slo(declared))
+
+    lowered = [one for one in objections(made, Guards()) if one.code == "slo-target-lowered"]
+
+    assert bool(lowered) is (declared < live)
+    assert not made.is_noted
 
 
 def test_rounded_target(tmp_path: Path) -> None:
@@ -127,6 +173,39 @@ def test_deleted_alert(site: Site) -> None:
 
     assert [violation.code for violation in refused(site, alert(deleted=True))] == ["alert-deleted"]
     assert refused(site, alert(priority="ALERT_DEF_PRIORITY_P5_OR_UNSPECIFIED")) == []
+
+
+@pytest.mark.parametrize(
+    ("fields", "code"),
+    [
+        ({"enabled": False}, "alert-silenced"),
+        ({"phantomMode": True}, "alert-silenced"),
+        ({"deleted": True}, "alert-deleted"),
+    ],
+)
+@pytest.mark.parametrize("more", [{}, {"description": "new"}])
+def test_alert_edited_live(
+    tmp_path: Path, fields: dict[str, Any], code: str, more: dict[str, Any]
+) -> None:
+    """Where alerts can be read, no edit of live hides that the declaration silences one."""
+    readable = profile({"reads": "wrapped"})
+    site = Site(tmp_path, create_app(alert_ids=[ALERT_ID], profile=readable))
+    applied = {"enabled": True, "phantomMode": False, "deleted": False, "description": "old"}
+    site.apply(alert(**applied))
+    edited: Json = {
+        "id": ALERT_ID,
+        "alertDefProperties": {**alert(**applied).spec, **fields},
+    }
+    site.outside("PUT", ALERTS, {"alertDefsToReplace": [edited]})
+
+    made = site.plan(alert(**{**applied, **fields, **more}))
+
+    risks = BY_NAME["AlertDefinition"].weakens(made.changes[0])
+    assert [risk.code for risk in risks] == [code]
+    assert made.has_changes is bool(more)
+    assert made.has_changes or made.is_noted
+    site.apply(plan=made)
+    assert not site.plan(alert(**{**applied, **fields, **more})).is_noted
 
 
 WORDS: list[tuple[dict[str, Json], dict[str, Json], list[str]]] = [

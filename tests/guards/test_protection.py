@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from harness.routes import SLOS
 from harness.sites import (
     ALERT_ID,
     ALERT_SPEC,
@@ -19,7 +20,7 @@ from harness.sites import (
 )
 
 from reconciler.document import Json
-from reconciler.model import Action, Manifest, ProtectionTurns
+from reconciler.model import Action, Manifest, ProtectionTurns, Ref
 from reconciler.planning.guards import Agreed, objections, unmet
 from reconciler.project import Guards
 
@@ -92,6 +93,31 @@ def test_begun_later(site: Site, first: Manifest, edited: Manifest) -> None:
     assert ProtectionTurns(begins=True) in beginning.changes[0].reasons
     assert codes(site, edited) == ["protected"]
     assert_settled(site, protected(first))
+
+
+def test_edited_live(site: Site) -> None:
+    """A protected resource is not declared as someone edited it live, though nothing is sent."""
+    site.apply(protected(manifest("SLO/checkout", {**SLO_SPEC, "description": "ours"})))
+    remote_id = site.journal.history.of(Ref("SLO", "checkout")).remote_id
+    edited = manifest("SLO/checkout", {**SLO_SPEC, "description": "by hand"})
+    site.outside("PUT", SLOS, {**edited.spec, "id": remote_id})
+
+    made = site.plan(protected(edited))
+
+    assert made.changes[0].action is Action.KEEP
+    assert codes(site, protected(edited)) == codes(site, edited) == ["protected"]
+    site.apply(plan=made)
+    assert codes(site, protected(edited)) == []
+
+
+def test_declared_at_last(site: Site) -> None:
+    """A field that live has had all along may be declared of a protected resource."""
+    site.apply(protected(manifest("SLO/checkout", SLO_SPEC)))
+    stored = site.plan(protected(manifest("SLO/checkout", SLO_SPEC))).changes[0].before
+    assert isinstance(stored, dict)
+    known = {key: value for key, value in stored.items() if key in ("labels", "grouping")}
+
+    assert codes(site, protected(manifest("SLO/checkout", {**SLO_SPEC, **known}))) == []
 
 
 def test_another_name(site: Site) -> None:

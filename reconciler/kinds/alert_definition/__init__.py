@@ -352,28 +352,33 @@ def weakens(change: Change) -> Iterator[RiskyChange]:
     """Yield the risky changes in a write of an alert.
 
     For an alert that was never read, what the write takes away is unknown. Then only the sent
-    values count: they show whether the alert is silenced.
+    values count: they show whether the alert is silenced. What someone did live since the last
+    apply is compared with that apply: a write, or nothing to write, would make it permanent.
     """
-    if change.action not in (Action.UPDATE, Action.ASSERT):
+    if change.action not in (Action.UPDATE, Action.ASSERT, Action.KEEP):
         return
     unseen = change.action is Action.ASSERT
     names = _names(change)
-    for difference in change.differences:
+    for difference in (*change.differences, *change.since_applied):
+        is_live = difference in change.since_applied
+        would = "it would stay" if is_live else "it would be"
+        since = ", which someone did live since its last apply" if is_live else ""
         match difference.path:
             case ("enabled",) if difference.before is True or (
                 unseen and difference.after is False
             ):
-                message = "it would be disabled"
+                message = f"{would} disabled{since}"
                 yield RiskyChange(
                     SILENCED, message, "disabled", ConsentRule.WITH_OPEN_INCIDENTS, names
                 )
             case ("phantomMode",) if difference.after is True:
-                message = "it would be set to phantom"
+                message = f"{would} {'' if is_live else 'set to '}phantom{since}"
                 yield RiskyChange(
                     SILENCED, message, "set to phantom", ConsentRule.WITH_OPEN_INCIDENTS, names
                 )
             case ("deleted",) if difference.after is True:
-                yield RiskyChange(DELETED, "it would be deleted", "deleted", ConsentRule.ALWAYS)
+                message = f"{would} deleted{since}"
+                yield RiskyChange(DELETED, message, "deleted", ConsentRule.ALWAYS)
             case ("priority",) if _rank(difference.after) > _rank(difference.before) > 0:
                 before, after = _rank(difference.before), _rank(difference.after)
                 message = f"its priority would go down from P{before} to P{after}"
@@ -542,6 +547,7 @@ ALERT_DEFINITION = Kind(
     batch_size=BULK_LIMIT,
     weakens=weakens,
     consents=CONSENTS,
+    risky=(("enabled",), ("phantomMode",), ("deleted",)),
     fires=True,
     watches=watches,
     bearing=Bearing((("entityLabels",),)),

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from decimal import Decimal
 from typing import Annotated, Any, ClassVar, Final
 
-from reconciler.document import Json
+from reconciler.document import Json, value_at
 from reconciler.kinds import field_traits as of
 from reconciler.kinds.kind import (
     UUID,
@@ -20,7 +20,7 @@ from reconciler.kinds.kind import (
     gives_out_ids,
 )
 from reconciler.kinds.shape import places
-from reconciler.kinds.spec_finding import Neighbours, SpecFinding, text_of
+from reconciler.kinds.spec_finding import Neighbours, SpecFinding, number_of, text_of
 from reconciler.model import Action, Change, Manifest, Ref
 from reconciler.queries import Language, queries_named
 from reconciler.queries import Query as Stated
@@ -146,15 +146,31 @@ _TARGET = ("targetThresholdPercentage",)
 
 
 def weakens(change: Change) -> Iterator[RiskyChange]:
-    """Yield a lowered target; a target that the service rounded does not count."""
-    if change.action is not Action.UPDATE:
+    """Yield a lowered target; a target that the service rounded does not count.
+
+    It is compared with live, and with what was applied last if someone changed live since.
+    """
+    if change.action not in (Action.UPDATE, Action.KEEP):
         return
-    for difference in change.differences:
-        before, after = difference.before, difference.after
-        numbers = isinstance(before, int | float) and isinstance(after, int | float)
-        if difference.path == _TARGET and numbers and float(str(after)) < float(str(before)):
-            message = f"its target would go down from {before} % to {after} %"
-            yield RiskyChange(TARGET_LOWERED, message, "lowered in target", ConsentRule.ALWAYS)
+    applied, live = (
+        next((number_of(found.before) for found in differences if found.path == _TARGET), None)
+        for differences in (change.since_applied, change.differences)
+    )
+    declared = number_of(value_at(change.declared, _TARGET))
+    known = [number for number in (applied, live) if number is not None]
+    if declared is None or not known or declared >= max(known):
+        return
+    after = of.Unit.PERCENT.of(declared)
+    if applied is None:
+        message = f"its target would go down from {of.Unit.PERCENT.of(known[0])} to {after}"
+    else:
+        # Without a difference, live is as declared.
+        now = of.Unit.PERCENT.of(declared if live is None else live)
+        message = (
+            f"its target would go down to {after}: "
+            f"last applied was {of.Unit.PERCENT.of(applied)}, live is {now}"
+        )
+    yield RiskyChange(TARGET_LOWERED, message, "lowered in target", ConsentRule.ALWAYS)
 
 
 def cannot_create(manifest: Manifest) -> str:
@@ -246,6 +262,7 @@ SLO = Kind(
     weakens=weakens,
     bearing=Bearing((("labels",),)),
     consents=(TARGET_LOWERED,),
+    risky=(_TARGET,),
     essentials=ESSENTIALS,
     picture=Objective(("targetThresholdPercentage",), ("sloTimeFrame",)),
     endpoints=ENDPOINTS,

@@ -289,7 +289,7 @@ def needed_consents(
     """
     yield from without_memory(plan)
     for change in plan.changes:
-        if not change.action.writes:
+        if not (change.action.writes or change.accepts_edit):
             continue
         if change.protected:
             yield _protected(change)
@@ -451,9 +451,14 @@ def _weakened(change: Change, code: str, message: str, environment: str) -> Guar
 
 
 def _protected(change: Change) -> GuardViolation:
-    count = len(change.differences)
+    count = len(change.differences or change.since_applied)
     fields = "1 field" if count == 1 else f"{count} fields"
     message = f" is protected since its last apply, and {fields} of it would change"
+    if change.accepts_edit:
+        message = (
+            f" is protected since its last apply, and the edit of {fields} that someone made live "
+            "would be accepted"
+        )
     remedies = (
         splitting(change.ref),
         "take `metadata.protect` away in an earlier merge, apply that, and change it then",

@@ -11,12 +11,12 @@ from typing import TypeAlias, assert_never
 
 from reconciler.document import ABSENT, Json, Missing, Shape, differences, stored_name, value_at
 from reconciler.kinds import BY_NAME
-from reconciler.kinds.field_traits import Part
+from reconciler.kinds.field_traits import Part, Unit
 from reconciler.kinds.kind import Grid, Objective, Ranking
 from reconciler.kinds.shape import NOTHING, facts_at
 from reconciler.model import Change
 from reconciler.report.counts import live_document
-from reconciler.report.labels import duration, number_of, plain_number, spoken_value
+from reconciler.report.labels import duration, number_of, spoken_value
 from reconciler.report.pictures.grid import (
     Cell,
     DashboardSides,
@@ -92,7 +92,7 @@ def _aim(picture: Objective, document: Json | Missing, model: type[Part]) -> Aim
 
 def describe_target(aim: Aim) -> str:
     """Return a target in words: `99.5 %`."""
-    return "unknown" if aim.target is None else f"{plain_number(aim.target)} %"
+    return "unknown" if aim.target is None else Unit.PERCENT.of(aim.target)
 
 
 def describe_budget(aim: Aim) -> str:
@@ -101,7 +101,7 @@ def describe_budget(aim: Aim) -> str:
         return "unknown"
     if aim.budget <= 0:
         return "nothing may fail"
-    words = [f"{plain_number(aim.budget)} %", f"1 in {round(WHOLE / aim.budget):,}"]
+    words = [Unit.PERCENT.of(aim.budget), f"1 in {round(WHOLE / aim.budget):,}"]
     if aim.days is not None:
         seconds = round(aim.days * DAY_SECONDS * aim.budget / WHOLE)
         words.append(f"{_minutes(seconds)} of {aim.days} days")

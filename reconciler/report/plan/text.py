@@ -104,7 +104,9 @@ def _closing(plan: Plan) -> str:
         return emptiness(plan)
     if not plan.has_changes and plan.is_noted:
         count = sum(change.is_noted for change in plan.changes)
-        what = "the protection" if plan.turns_protection else "the new name"
+        edits = any(change.accepts_edit for change in plan.changes)
+        names = "what someone edited live" if edits else "the new name"
+        what = "the protection" if plan.turns_protection else names
         return f"Nothing to send; an apply notes {what} of {plural(count, 'resource')}."
     if not plan.has_changes:
         return f"Nothing to do: {describe_kept(plan.changes)}."
