@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from reconciler.document import Json, Path
+from reconciler.document import Json, Missing, Path
 from reconciler.model import Manifest, Ref
 from reconciler.redaction.templates import Template
 
@@ -43,7 +43,7 @@ def is_blank(value: Json) -> bool:
 _WHOLE = re.compile(r"-?[0-9]{1,18}")
 
 
-def number_of(value: Json) -> float | None:
+def number_of(value: Json | Missing) -> float | None:
     """Return a number, also if it is written as text; None for any other value."""
     if isinstance(value, bool):
         return None

@@ -190,7 +190,12 @@ def test_alert_edited_live(
     """Where alerts can be read, no edit of live hides that the declaration silences one."""
     readable = profile({"reads": "wrapped"})
     site = Site(tmp_path, create_app(alert_ids=[ALERT_ID], profile=readable))
-    applied = {"enabled": True, "phantomMode": False, "deleted": False, "description": "old"}
+    applied: dict[str, Any] = {
+        "enabled": True,
+        "phantomMode": False,
+        "deleted": False,
+        "description": "old",
+    }
     site.apply(alert(**applied))
     edited: Json = {
         "id": ALERT_ID,

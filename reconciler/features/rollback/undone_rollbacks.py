@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
 from reconciler.document import ABSENT, Json
+from reconciler.features.rollback.roll_back import ROLLBACK
+from reconciler.journal.entries import Entry, Started
 from reconciler.journal.line_fields import are_edited
+from reconciler.journal.runs import runs_of
+from reconciler.journal.writes import before_run
 from reconciler.kinds import BY_NAME
 from reconciler.model import Change, GuardViolation, Plan, Ref, RemoteId, UndoesRollback
+from reconciler.model.guard_blocks import ARGUMENTS, ResourceRemedy
 from reconciler.model.guard_levels import EXPLICIT_LEVEL, REVIEW_LEVEL
 from reconciler.planning.guards import PlanUnderGuard
 from reconciler.planning.guards.consent import UnderReview
@@ -17,27 +22,43 @@ from reconciler.planning.guards.remedies import allowing, overriding, reviewing,
 from reconciler.project import Guards
 from reconciler.project.settings import UNDOES_ROLLBACK
 from reconciler.redaction.templates import references_in, resolve
+from reconciler.runtime.advice import from_journal
 
-_KEEP: Final = "keep what was rolled back: revert the change in the manifests"
+_KEEP: Final = "keep what was rolled back"
 
 
 async def with_undone(asked: PlanUnderGuard) -> Plan:
     """Return the plan with an objection for each rollback of a resource that it would undo."""
-    found = undone_rollbacks(asked.plan, asked.environment.guards, asked.review)
+    found = undone_rollbacks(asked.plan, asked.environment.guards, asked.review, asked.entries)
     return replace(asked.plan, guarded=(*asked.plan.guarded, *found))
 
 
-def undone_rollbacks(plan: Plan, guards: Guards, review: UnderReview) -> tuple[GuardViolation, ...]:
+def undone_rollbacks(
+    plan: Plan,
+    guards: Guards,
+    review: UnderReview,
+    entries: Callable[[], Sequence[Entry]] = tuple,
+) -> tuple[GuardViolation, ...]:
     """Return one objection for each rollback of a resource that a write would undo.
 
-    Its level is review where the reviewed change edits every such field, else explicit.
+    Its level is review where the reviewed change edits every such field, else explicit. `entries`
+    reads those of the journal.
     """
     if UNDOES_ROLLBACK in guards.allow:
         return ()
     found = [(change, reason) for change in plan.changes for reason in _undone(change)]
     if not found:
         return ()
-    objections = [_objection(change, reason, plan.environment) for change, reason in found]
+    restoring = _restoring(entries())
+    objections = [
+        _objection(
+            change,
+            reason,
+            plan.environment,
+            _keeping(change.ref, restoring.get((change.ref, reason.at))),
+        )
+        for change, reason in found
+    ]
     listed = review.listed(objections) if review.listed is not None else ()
     base = review.base() if review.base is not None else None
     ids = {change.ref: change.remote_id for change in plan.declared if change.remote_id is not None}
@@ -49,7 +70,9 @@ def undone_rollbacks(plan: Plan, guards: Guards, review: UnderReview) -> tuple[G
     )
 
 
-def _objection(change: Change, reason: UndoesRollback, environment: str) -> GuardViolation:
+def _objection(
+    change: Change, reason: UndoesRollback, environment: str, keeping: str
+) -> GuardViolation:
     """Return the objection at level review."""
     fields = "1 field" if len(reason.paths) == 1 else f"{len(reason.paths)} fields"
     who = reason.actor or "someone"
@@ -58,13 +81,47 @@ def _objection(change: Change, reason: UndoesRollback, environment: str) -> Guar
         said=f" would bring back what {who} rolled back at {reason.at}, in {fields}",
         remedies=(
             reviewing(),
-            _KEEP,
+            keeping,
             splitting(change.ref),
             allowing(UNDOES_ROLLBACK, environment),
             overriding(UNDOES_ROLLBACK),
         ),
         code=UNDOES_ROLLBACK,
         own_level=REVIEW_LEVEL,
+    )
+
+
+def _restoring(entries: Sequence[Entry]) -> dict[tuple[Ref, str], str]:
+    """Map resources and times of rollbacks to what `rollback` takes to edit the manifests alike.
+
+    It needs the journal's lines of the run that was rolled back, and restores what was declared
+    before that run: it is left out where the rollback declared something else.
+    """
+    runs = runs_of(entries)
+    found: dict[tuple[Ref, str], str] = {}
+    for run in runs:
+        undone = run.command.removeprefix(f"{ROLLBACK} ")
+        named = [other for other in runs if other.run.startswith(undone)]
+        if undone == run.command or len(named) != 1:
+            continue
+        before = {state.ref: state.last for state in before_run(entries, named[0])}
+        written = (entry for entry in entries[run.begins : run.ends] if isinstance(entry, Started))
+        for entry in written:
+            last = before.get(entry.ref)
+            if last is not None and last.declared == entry.declared:
+                found |= {(entry.ref, taken.at): undone for taken in entry.takes_back}
+    return found
+
+
+def _keeping(ref: Ref, undone: str | None) -> str:
+    """Return how to keep what was rolled back."""
+    if undone is None:
+        return f"{_KEEP}: revert the change in the manifests"
+    return ResourceRemedy(
+        *(
+            f"{_KEEP}: `{from_journal('rollback', f'{undone} {refs} --write')}` edits the manifests"
+            for refs in (ref, ARGUMENTS)
+        )
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Final, TypeAlias
@@ -22,6 +22,7 @@ from reconciler.runtime.rows import Rows
 if TYPE_CHECKING:
     # Only the type is needed here, and it would load the whole HTTP client.
     from reconciler.api.client import Api
+    from reconciler.journal.entries import Entry
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,7 +30,8 @@ class PlanUnderGuard:
     """A plan, and what guards of features judge it by.
 
     `now` is the moment of the run, in UTC, and `same_clock` means that the service runs by the
-    clock of this machine. `review` is what is known about the review of the plan.
+    clock of this machine. `review` is what is known about the review of the plan. `entries`
+    reads the entries of the journal.
     """
 
     api: Api
@@ -39,6 +41,7 @@ class PlanUnderGuard:
     now: datetime
     same_clock: bool = False
     review: UnderReview = NO_REVIEW
+    entries: Callable[[], Sequence[Entry]] = tuple
 
 
 FeatureGuard: TypeAlias = Callable[[PlanUnderGuard], Awaitable[Plan]]

@@ -399,7 +399,7 @@ def _seen_live(
     )
 
 
-def _adopting(change: Change, reason: _OfOthers) -> Iterator[str]:
+def _adopting(change: Change, reason: _OfOthers | None = None) -> Iterator[str]:
     """Yield how to declare what is live, unless `adopt` cannot see it or would refuse.
 
     Without a side, `adopt` refuses a field that differs in both: that is every field of a resource
@@ -415,7 +415,10 @@ def _adopting(change: Change, reason: _OfOthers) -> Iterator[str]:
     if change.source is not None and change.source.item is not None:
         yield "write what is live into the item of its `forEach` by hand, and plan again"
     else:
-        yield adopting(change.ref)
+        yield adopting(change.ref, "what is live" if reason is not None else _NOT_OURS)
+
+
+_NOT_OURS: Final = "those that this journal did not write"
 
 
 def _said(change: Change, weakening: RiskyChange, incidents: OpenIncidents | None) -> str:
@@ -477,6 +480,7 @@ def _destroying(change: Change) -> GuardViolation:
         message += "; the list that it declares is empty, so none would be left"
     remedies = (
         "keep them: declare them in the list",
+        *(_adopting(change) if change.foreign else ()),
         splitting(change.ref),
         f"{consenting('allow-destroy')}, which prints whole what is lost",
     )

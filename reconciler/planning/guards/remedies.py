@@ -40,11 +40,11 @@ def splitting(ref: Ref) -> str:
     )
 
 
-def adopting(ref: Ref) -> str:
+def adopting(ref: Ref, what: str) -> str:
     """Return how to declare what is live instead of overwriting it."""
     return ResourceRemedy(
         *(
-            f"declare what is live, and plan again: `{on_service('adopt', f'{named} --theirs')}`"
+            f"declare {what}, and plan again: `{on_service('adopt', f'{named} --theirs')}`"
             for named in (ref, ARGUMENTS)
         )
     )

@@ -462,6 +462,42 @@ def test_new_items_are_as_their_neighbours(shop: Workspace) -> None:
     )
 
 
+@pytest.mark.parametrize("applied", [True, False])
+def test_destroyed_policies(shop: Workspace, *, applied: bool) -> None:
+    """The command that the guard of a destroy names declares the policies that others made."""
+    shop.write("logs.yaml", POLICIES)
+    assert shop.apply().code == 0
+    if not applied:
+        assert typed("journal", "forget", "LogPolicySet/logs", "--path", str(shop.root)).code == 0
+    overwrite_policies(shop, ["Keep errors", "Drop debug", "New"])
+
+    (guard,) = destroys(shop)
+    named = [way for way in guard["waysOut"] if "reconciler adopt" in way]
+    (words,) = (shlex.split(way.split("`")[1])[1:] for way in named)
+    assert "New" in guard["message"]
+    assert typed(*words).code == 0
+
+    assert "name: New" in text_of(shop, "logs.yaml")
+    assert destroys(shop) == []
+
+
+def test_dropped_policies(shop: Workspace) -> None:
+    """No adoption is named for policies that this journal wrote and git dropped: it keeps none."""
+    shop.write("logs.yaml", POLICIES)
+    assert shop.apply().code == 0
+    shop.write("logs.yaml", POLICIES.partition("    # Debug")[0])
+
+    (guard,) = destroys(shop)
+
+    assert "Drop debug" in guard["message"]
+    assert not [way for way in guard["waysOut"] if "adopt" in way]
+
+
+def destroys(shop: Workspace) -> list[dict[str, Any]]:
+    """Give the objections to what a plan would destroy."""
+    return [guard for guard in shop.plan()["guards"] if guard["code"] == "destroys"]
+
+
 @pytest.mark.parametrize("words", [("--all",), ("Dashboard/checkout", "--theirs")])
 @pytest.mark.parametrize("path", ["dashboard.layout.**", "dashboard.layout"])
 def test_what_may_differ_is_left_alone(shop: Workspace, path: str, words: tuple[str, ...]) -> None:
