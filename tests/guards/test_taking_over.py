@@ -17,6 +17,7 @@ from harness.sites import (
     Site,
     answer_with,
     codes_of,
+    dashboard,
     manifest,
     policy_set,
 )
@@ -26,8 +27,8 @@ from harness.workspaces import ALERT, Workspace, project_at
 from reconciler.api.client import Api
 from reconciler.document import Json
 from reconciler.journal.entries import ImportedEntry, Settled
-from reconciler.model import Manifest, Plan
-from reconciler.planning.guards import Agreed, unmet, with_guards
+from reconciler.model import Manifest, NoJournal, OldJournal, Plan
+from reconciler.planning.guards import Agreed, objections, unmet, with_guards
 from reconciler.project import Guards
 from reconciler.report.reasons import notes_of
 
@@ -216,6 +217,27 @@ def test_in_digest(site: Site) -> None:
 def shared(tmp_path: Path) -> Workspace:
     """Give a project of one alert for whatever service the environment names."""
     return project_at(tmp_path / "shared", "environments: {default: {}}", alert=ALERT)
+
+
+@pytest.mark.parametrize("remark", [NoJournal(), OldJournal()])
+def test_lost_journal(site: Site, remark: NoJournal | OldJournal) -> None:
+    """Without the newest journal it is unknown who wrote it; a review holds once there is one."""
+    board = dashboard("board", slugName="kept")
+    site.apply(board, alert())
+    (site.root / "own" / "journal.jsonl").unlink()
+    journal = site.journal
+    with journal.locked():
+        journal.append([])
+    begun = guarded(site, alert(), dashboard("board", slugName="kept", description="new"))
+
+    lost = objections(replace(begun, remarks=(remark,)), Guards())
+
+    found = [one for one in begun.guarded if one.code == "takes-over"]
+    assert len(found) == 2
+    assert [one.key for one in lost if one.code == "takes-over"] == [one.key for one in found]
+    assert not [one for one in found if "it is unknown whether" in one.message]
+    for one in lost:
+        assert "it is unknown whether" in one.message
 
 
 def test_apply(shared: Workspace, service: Served) -> None:

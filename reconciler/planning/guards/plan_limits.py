@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from reconciler.document import value_at
@@ -295,7 +295,7 @@ def needed_consents(
             yield _protected(change)
         if change.destroys:
             yield _destroying(change)
-        yield from _of_others(change, guards, plan.environment)
+        yield from _of_others(change, guards, plan)
         seen: set[str] = set()
         for weakening in BY_NAME[change.ref.kind].weakens(change):
             message = _said(change, weakening, incidents)
@@ -306,9 +306,7 @@ def needed_consents(
 
 def without_memory(plan: Plan) -> Iterator[GuardViolation]:
     """Yield one objection where a lost or old journal may cause duplicates that cannot be found."""
-    missing = next(
-        (remark for remark in plan.remarks if isinstance(remark, NoJournal | OldJournal)), None
-    )
+    missing = _lost_memory(plan)
     if missing is None:
         return
     blind = [
@@ -338,8 +336,25 @@ def without_memory(plan: Plan) -> Iterator[GuardViolation]:
     yield GuardViolation(said=message, remedies=remedies, code=NEW_JOURNAL)
 
 
-def _of_others(change: Change, guards: Guards, environment: str) -> Iterator[GuardViolation]:
+def _lost_memory(plan: Plan) -> NoJournal | OldJournal | None:
+    lost = (remark for remark in plan.remarks if isinstance(remark, NoJournal | OldJournal))
+    return next(lost, None)
+
+
+def unknown_writer(plan: Plan) -> str:
+    """Return that an earlier journal may have written what this one does not know; "" for none."""
+    match _lost_memory(plan):
+        case None:
+            return ""
+        case NoJournal():
+            return "; it is unknown whether an earlier journal did"
+        case OldJournal():
+            return "; it is unknown whether a newer copy of the journal did"
+
+
+def _of_others(change: Change, guards: Guards, plan: Plan) -> Iterator[GuardViolation]:
     """Yield objections about possible renames, and about the edits of others."""
+    environment = plan.environment
     for reason in change.reasons:
         match reason:
             case LooksLike(refs=refs):
@@ -361,7 +376,9 @@ def _of_others(change: Change, guards: Guards, environment: str) -> Iterator[Gua
                     message = (
                         "it is there, this journal never wrote it, and what it has cannot be seen"
                     )
-                yield _seen_live(change, TAKES_OVER, message, reason, environment)
+                found = _seen_live(change, TAKES_OVER, message, reason, environment)
+                # A review still consents once there is a journal.
+                yield replace(found, said=f"{found.said}{unknown_writer(plan)}")
             case _:
                 pass
 

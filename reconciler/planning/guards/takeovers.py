@@ -16,7 +16,7 @@ from reconciler.errors import ReconcilerError
 from reconciler.kinds import BY_NAME
 from reconciler.model import Change, GuardViolation, NeverWritten, Plan, Ref
 from reconciler.model.quoting import quoted
-from reconciler.planning.guards.plan_limits import MOST_NAMED
+from reconciler.planning.guards.plan_limits import MOST_NAMED, unknown_writer
 from reconciler.planning.guards.remedies import (
     allowing,
     bringing_journal_back,
@@ -137,7 +137,7 @@ def taken_over(plan: Plan, guards: Guards, unnamed: str) -> Iterator[GuardViolat
         overriding(TAKES_OVER),
     )
     yield GuardViolation(
-        said=_describe(taken, unnamed),
+        said=_describe(taken, unnamed, unknown_writer(plan)),
         remedies=remedies,
         code=TAKES_OVER,
         # Names are left out: they appear and vanish with incidents.
@@ -145,14 +145,14 @@ def taken_over(plan: Plan, guards: Guards, unnamed: str) -> Iterator[GuardViolat
     )
 
 
-def _describe(changes: Sequence[Change], unread: str) -> str:
+def _describe(changes: Sequence[Change], unread: str, earlier: str) -> str:
     """Return the message about what an apply would take over unseen, with the names in events."""
     reasons = {change.ref: never_written(change) for change in changes}
     others = {ref: why for ref, why in reasons.items() if why is not None and why.is_another}
     ahead = [*others, *(change.ref for change in changes if change.ref not in others)]
     message = (
         f"{_counted(changes)} would be written unseen, and this journal neither wrote nor imported "
-        f"what has {'that id' if len(changes) == 1 else 'those ids'}: {_listed(ahead)}"
+        f"what has {'that id' if len(changes) == 1 else 'those ids'}: {_listed(ahead)}{earlier}"
     )
     if others:
         named = [_other_name(ref, why) for ref, why in others.items()]
