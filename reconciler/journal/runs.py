@@ -5,7 +5,7 @@ Pure.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from reconciler.journal.entries import (
@@ -53,32 +53,29 @@ OUTCOMES = (
 
 @dataclass(slots=True, kw_only=True)
 class RunSummary:
-    """One run. A run from before runs had names in journals has no actor and no commit.
+    """One run, and its `entry`; one from before runs had names has no actor and no commit.
 
     Its entries are those from `begins` up to `ends`, counted from 0.
     """
 
-    run: str
-    at: str
-    actor: str = ""
-    commit: str = ""
-    digest: str = ""
-    command: str = ""
+    entry: RunEntry
     overrides: list[OverrideEntry] = field(default_factory=list)
     unfrozen: list[Unfrozen] = field(default_factory=list)
     outcomes: dict[Ref, str] = field(default_factory=dict)
-    folded: Mapping[str, int] = field(default_factory=dict)
     begins: int = 0
     ends: int = 0
 
     def count(self, outcome: str) -> int:
         """Return the number of resources with an outcome, including those that were compacted."""
-        return self.folded.get(outcome, 0) + list(self.outcomes.values()).count(outcome)
+        return self.entry.outcomes.get(outcome, 0) + list(self.outcomes.values()).count(outcome)
 
     @property
     def counts(self) -> dict[str, int]:
         """The counts of all outcomes that occur."""
         return {name: number for name in OUTCOMES if (number := self.count(name))}
+
+
+_UNNAMED = RunEntry(run="", at="", actor="", commit="", digest="", command="")
 
 
 def runs_of(entries: Sequence[Entry]) -> list[RunSummary]:
@@ -93,23 +90,14 @@ def runs_of(entries: Sequence[Entry]) -> list[RunSummary]:
     runs: list[RunSummary] = []
     for at, entry in enumerate(entries):
         if isinstance(entry, RunEntry):
-            run = RunSummary(
-                run=entry.run,
-                at=entry.at,
-                actor=entry.actor,
-                commit=entry.commit,
-                digest=entry.digest,
-                command=entry.command,
-                folded=entry.outcomes,
-                begins=at,
-            )
-            runs.append(run)
+            runs.append(RunSummary(entry=entry, begins=at))
         elif isinstance(entry, Backup | Looked | Moved | MovedIn):
             continue
         elif isinstance(entry, OverrideEntry | Unfrozen) or at > folded:
             own = _run_of(entry)
-            if not runs or own not in (None, runs[-1].run):
-                runs.append(RunSummary(run=own or "", at=entry.at, begins=at))
+            if not runs or own not in (None, runs[-1].entry.run):
+                unnamed = replace(_UNNAMED, run=own or "", at=entry.at)
+                runs.append(RunSummary(entry=unnamed, begins=at))
             _take(runs[-1], entry)
         if runs:
             runs[-1].ends = at + 1
@@ -250,15 +238,7 @@ def last_backups(entries: Iterable[Entry], run: str = "") -> dict[Ref, Backup]:
 
 def _runs(entries: Sequence[Entry]) -> Iterator[Entry]:
     for run in runs_of(entries):
-        yield RunEntry(
-            run=run.run,
-            at=run.at,
-            actor=run.actor,
-            commit=run.commit,
-            digest=run.digest,
-            command=run.command,
-            outcomes=run.counts,
-        )
+        yield replace(run.entry, outcomes=run.counts)
         yield from run.overrides
         yield from run.unfrozen
 

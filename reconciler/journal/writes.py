@@ -194,8 +194,8 @@ def runs_named(entries: Sequence[journaled.Entry], name: str) -> list[RunSummary
     if name == LAST:
         writing = [run for run in runs if run.count("written") or run.count("unanswered")]
         return writing[-1:]
-    whole = [run for run in runs if run.run == name]
-    return whole or [run for run in runs if run.run.startswith(name)]
+    whole = [run for run in runs if run.entry.run == name]
+    return whole or [run for run in runs if run.entry.run.startswith(name)]
 
 
 def chosen_run(journal: Journal, name: str) -> RunSummary:
@@ -207,22 +207,22 @@ def chosen_run(journal: Journal, name: str) -> RunSummary:
     if not found or not name:
         raise UsageError(f"there is no run `{name}` in the journal: {look}")
     if len(found) > 1:
-        ids = listed([run.run for run in found], MOST_NAMED)
+        ids = listed([run.entry.run for run in found], MOST_NAMED)
         raise UsageError(f"several runs begin with `{name}`: {ids}; give more of the id")
     return found[0]
 
 
 def is_apply(run: RunSummary) -> bool:
     """Return whether a run applied the manifests of its commit; an old run has no command."""
-    return run.command in ("", "apply")
+    return run.entry.command in ("", "apply")
 
 
 def commit_before(entries: Sequence[journaled.Entry], run: RunSummary) -> str:
     """Return the commit of the last apply before a run; "" where none is known."""
     earlier = [
-        apply for apply in runs_of(entries[: run.begins]) if is_apply(apply) and apply.commit
+        apply for apply in runs_of(entries[: run.begins]) if is_apply(apply) and apply.entry.commit
     ]
-    return earlier[-1].commit if earlier else ""
+    return earlier[-1].entry.commit if earlier else ""
 
 
 def is_compacted(entries: Sequence[journaled.Entry], run: RunSummary) -> bool:
@@ -236,7 +236,7 @@ def before_run(entries: Sequence[journaled.Entry], run: RunSummary) -> list[Befo
     Refused writes are left out, as they changed nothing. So are resources that were forgotten
     since. Of a compacted run only the resources with a backup are known.
     """
-    backups = last_backups(entries, run.run)
+    backups = last_backups(entries, run.entry.run)
     if is_compacted(entries, run):
         kept = sorted(backups.items())
         return [Before(ref=ref, compacted=True, backup=backup) for ref, backup in kept]

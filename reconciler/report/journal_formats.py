@@ -86,12 +86,12 @@ def history_document(runs: Sequence[RunSummary], wanted: Ref | None) -> HistoryD
 
 def _run_document(run: RunSummary, wanted: Ref | None) -> RunDocument:
     document: RunDocument = {
-        "run": run.run,
-        "at": run.at,
-        "actor": run.actor,
-        "command": run.command,
-        "commit": run.commit,
-        "digest": run.digest,
+        "run": run.entry.run,
+        "at": run.entry.at,
+        "actor": run.entry.actor,
+        "command": run.entry.command,
+        "commit": run.entry.commit,
+        "digest": run.entry.digest,
         "outcomes": run.counts,
         "overrides": [override.reason for override in run.overrides],
         "unfrozen": [unfrozen.reason for unfrozen in run.unfrozen],
@@ -127,10 +127,10 @@ def history_text(runs: Sequence[RunSummary], wanted: Ref | None, style: Style) -
     headings += [Heading("commit", whole=True), Heading("outcome")]
     rows = [
         [
-            run.run[:SHORT_RUN],
-            run.at,
-            run.command or "apply",
-            run.actor or "unknown",
+            run.entry.run[:SHORT_RUN],
+            run.entry.at,
+            run.entry.command or "apply",
+            run.entry.actor or "unknown",
             _commit(run),
             _became(run, wanted),
         ]
@@ -146,7 +146,7 @@ def history_text(runs: Sequence[RunSummary], wanted: Ref | None, style: Style) -
 
 
 def _commit(run: RunSummary) -> str:
-    commit, dash, dirty = run.commit.partition("-")
+    commit, dash, dirty = run.entry.commit.partition("-")
     return commit[:SHORT_COMMIT] + dash + dirty
 
 

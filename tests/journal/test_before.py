@@ -136,9 +136,9 @@ def test_runs_by_their_names() -> None:
     nothing = begun("abd")
     listed = [*wrote("abc"), *wrote("ab"), nothing]
 
-    assert [run.run for run in runs_named(listed, "a")] == ["abc", "ab", "abd"]
-    assert [run.run for run in runs_named(listed, "ab")] == ["ab"]
-    assert [run.run for run in runs_named(listed, "last")] == ["ab"]
+    assert [run.entry.run for run in runs_named(listed, "a")] == ["abc", "ab", "abd"]
+    assert [run.entry.run for run in runs_named(listed, "ab")] == ["ab"]
+    assert [run.entry.run for run in runs_named(listed, "last")] == ["ab"]
     assert runs_named([nothing], "last") == []
 
 
@@ -157,7 +157,7 @@ def test_ids_that_changed() -> None:
 @given(st.lists(all_entries, max_size=30))
 def test_any_journal(listed: list[Entry]) -> None:
     """Of any journal and run, what was before is a write that the journal had by then."""
-    for run in {run.run for run in runs_named(listed, "")}:
+    for run in {run.entry.run for run in runs_named(listed, "")}:
         for one in runs_named(listed, run)[:1]:
             earlier = History()
             earlier.add(listed[: one.begins])

@@ -59,10 +59,12 @@ def test_compacted_twice(listed: list[Entry]) -> None:
 @given(st.lists(all_entries, max_size=20))
 def test_same_runs(listed: list[Entry]) -> None:
     """Runs keep their actor, commit, counts and overrides."""
-    before = [(run.run, run.actor, run.counts, run.overrides) for run in runs_of(listed)]
+    before = [
+        (run.entry.run, run.entry.actor, run.counts, run.overrides) for run in runs_of(listed)
+    ]
     runs = runs_of(compacted(listed, LATER))
 
-    assert [(run.run, run.actor, run.counts, run.overrides) for run in runs] == before
+    assert [(run.entry.run, run.entry.actor, run.counts, run.overrides) for run in runs] == before
 
 
 @given(st.lists(all_entries, max_size=20))
@@ -107,7 +109,7 @@ def test_runs() -> None:
     first, second, third = runs_of(listed)
     assert first.counts == {"written": 1, "unanswered": 1}
     assert [override.reason for override in first.overrides] == ["because"]
-    assert (second.command, second.outcomes) == ("settle", {slo: "settled"})
+    assert (second.entry.command, second.outcomes) == ("settle", {slo: "settled"})
     assert third.counts == {"adopted": 1}
 
 
@@ -130,7 +132,7 @@ def test_runs_of_an_old_journal() -> None:
     """A journal from before runs were named gives its runs without a name for who it was."""
     other = replace(started(), run="another")
 
-    assert [(run.run, run.actor) for run in runs_of([*WRITE, other])] == [
+    assert [(run.entry.run, run.entry.actor) for run in runs_of([*WRITE, other])] == [
         (RUN, ""),
         ("another", ""),
     ]

@@ -62,7 +62,7 @@ def test_where_a_run_stands() -> None:
 
     assert [(run.begins, run.ends) for run in runs_of(named)] == [(0, 3), (4, 5)]
     unnamed: list[Entry] = [begun("one"), *WRITE, replace(refused(), run="old"), *WRITE]
-    assert [(run.run, run.begins, run.ends) for run in runs_of(unnamed)] == [
+    assert [(run.entry.run, run.begins, run.ends) for run in runs_of(unnamed)] == [
         ("one", 0, 1),
         (RUN, 1, 3),
         ("old", 3, 4),
@@ -74,13 +74,18 @@ def test_what_a_run_says_of_itself() -> None:
     """A run keeps who ran it, from which commit, and the digest of its plan."""
     (run,) = runs_of([begun("one")])
 
-    assert (run.actor, run.commit, run.digest, run.command) == ("alice", "c1", "d1", "apply")
+    assert (run.entry.actor, run.entry.commit, run.entry.digest, run.entry.command) == (
+        "alice",
+        "c1",
+        "d1",
+        "apply",
+    )
 
 
 def test_what_was_kept_is_no_run() -> None:
     """What compacting kept belongs to no run, and an override without one has no name."""
     assert runs_of([KEPT]) == []
-    assert [run.run for run in runs_of([OverrideEntry(at=AT, reason="because")])] == [""]
+    assert [run.entry.run for run in runs_of([OverrideEntry(at=AT, reason="because")])] == [""]
 
 
 @pytest.mark.parametrize("adopted", [True, False])

@@ -11,6 +11,7 @@ from harness.workspaces import PROJECT, SLO
 from hypothesis import given
 from hypothesis import strategies as st
 
+from reconciler.journal.entries import RunEntry
 from reconciler.journal.runs import RunSummary
 from reconciler.report.journal_formats import history_text
 from reconciler.report.safe import columns
@@ -122,12 +123,15 @@ def test_what_was_long_at_60_columns(folder: Path) -> None:
 def test_nothing_of_a_run_is_cut() -> None:
     """However long actor, commit and reason are, 60 columns show what became of each run."""
     run = RunSummary(
-        run="1",
-        at="2026-01-31T09:00:00Z",
-        command="apply",
-        actor="someone-with-a-long-name",
-        commit="0123456789abcdef-dirty",
-        folded={"written": 6, "refused": 2},
+        entry=RunEntry(
+            run="1",
+            at="2026-01-31T09:00:00Z",
+            command="apply",
+            actor="someone-with-a-long-name",
+            commit="0123456789abcdef-dirty",
+            digest="",
+            outcomes={"written": 6, "refused": 2},
+        )
     )
     shown = history_text([run], None, Style(width=60, terminal=True)).splitlines()
 

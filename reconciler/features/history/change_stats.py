@@ -106,19 +106,19 @@ def stats_of(
     that the journal remembers.
     """
     writes = declared_in(entries)
-    all_runs = [run for run in runs_of(entries) if _is_since(moment(run.at), since)]
+    all_runs = [run for run in runs_of(entries) if _is_since(moment(run.entry.at), since)]
     wrote = [run for run in all_runs if run.count("written")]
     known = verdicts_of(entries)
     fates = [outcome for outcome in _fates(writes, known, now) if _is_since(outcome.at, since)]
     team_of = {ref: teams.get(ref) or _remembered_team(of) for ref, of in writes.items()}
-    applies = [run for run in wrote if run.command != "rollback"]
+    applies = [run for run in wrote if run.entry.command != "rollback"]
     return Stats(
         since="" if since is None else stamp(since),
         until=stamp(now),
         applies=len(applies),
         rollbacks=len(wrote) - len(applies),
         put_back=sum(run.count("put-back") for run in all_runs),
-        compacted=sum(run.folded.get("written", 0) for run in wrote),
+        compacted=sum(run.entry.outcomes.get("written", 0) for run in wrote),
         whole=_counts(fates),
         teams=_grouped(fates, lambda outcome: team_of[outcome.ref]),
         weeks=_weeks(fates, applies),
@@ -219,7 +219,7 @@ def _grouped(
 def _weeks(fates: Sequence[ChangeOutcome], applies: Sequence[RunSummary]) -> dict[str, Counts]:
     """Return the counts of every week between the first and the last, by its Monday in UTC."""
     times = [fate.at for fate in fates]
-    times += [at for run in applies if (at := moment(run.at)) is not None]
+    times += [at for run in applies if (at := moment(run.entry.at)) is not None]
     if not times:
         return {}
     found = _grouped(fates, lambda fate: _monday(fate.at).date().isoformat())

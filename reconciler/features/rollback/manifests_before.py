@@ -32,7 +32,7 @@ def write_manifests(
     journal = session.journal()
     if name == LAST:
         run = chosen_run(journal, name)
-        command, _, undone = run.command.partition(" ")
+        command, _, undone = run.entry.command.partition(" ")
         if command == ROLLBACK and undone:
             name, refs = undone, refs or [before.ref for before in before_run(journal.entries, run)]
     states = states_before(session, journal, name, refs, live=live)
@@ -47,7 +47,7 @@ def write_manifests(
     }
     return WrittenBack(
         environment=session.name,
-        run=states.run.run,
+        run=states.run.entry.run,
         files=[
             TextEdit(name=file.script.name, before=file.script.text, after=file.after)
             for file in files

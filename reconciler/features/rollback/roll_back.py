@@ -69,7 +69,7 @@ def with_restored(
     return replace(
         made,
         changes=(*changes, *made.orphans),
-        digest=plan_digest(place, changes),
+        digest=plan_digest(place, changes, made.selected),
         remarks=(remark, *made.remarks),
         beside=tuple(manifest.ref for manifest in beside),
         perhaps_beside=(),
@@ -163,7 +163,7 @@ def before_of(
         workspace=Workspace(manifests=manifests),
         others=tuple(beside),
         rework=partial(with_restored, found=found, remark=remark, beside=beside),
-        recorded_as=f"{ROLLBACK} {run.run[:SHORT_RUN]}",
+        recorded_as=f"{ROLLBACK} {run.entry.run[:SHORT_RUN]}",
     )
 
 
@@ -198,12 +198,12 @@ def _remark(session: Session, states: StatesBefore) -> model.RollsBack:
     unread = files_naming(session.project, sorted(back.why)) if back.why else ()
     lives = any(put_back.state == "live" for put_back in found.said.values())
     return model.RollsBack(
-        run=run.run,
-        at=run.at,
-        command=run.command or "apply",
-        actor=run.actor,
+        run=run.entry.run,
+        at=run.entry.at,
+        command=run.entry.command or "apply",
+        actor=run.entry.actor,
         # The commit of a rollback is only where it was typed; its manifests are of no commit.
-        commit=run.commit if applied else "",
+        commit=run.entry.commit if applied else "",
         live_kept=states.live_kept,
         state="live" if lives or (found.live and not found.said) else "declared",
         commit_before=commit_before(found.journal.entries, run) if applied else "",
@@ -354,14 +354,14 @@ def _chosen(
     if not refs:
         chosen = [before for before in found if before.last is not None or not before.adopted]
         if not chosen:
-            raise UsageError(f"the run {run.run} {_nothing_in(journal, run)}")
+            raise UsageError(f"the run {run.entry.run} {_nothing_in(journal, run)}")
         return chosen
     by_ref = {before.ref: before for before in found}
     strange = [ref for ref in refs if ref not in by_ref]
     if strange:
         known = listed([str(before.ref) for before in found], MOST_NAMED)
         wrote = f"it wrote {known}" if found else f"it {_nothing_in(journal, run)}"
-        raise UsageError(f"the run {run.run} did not write {strange[0]}: {wrote}")
+        raise UsageError(f"the run {run.entry.run} did not write {strange[0]}: {wrote}")
     return [by_ref[ref] for ref in dict.fromkeys(refs)]
 
 

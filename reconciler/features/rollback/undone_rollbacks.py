@@ -100,9 +100,9 @@ def _restoring(entries: Sequence[Entry]) -> dict[tuple[Ref, str], str]:
     runs = runs_of(entries)
     found: dict[tuple[Ref, str], str] = {}
     for run in runs:
-        undone = run.command.removeprefix(f"{ROLLBACK} ")
-        named = [other for other in runs if other.run.startswith(undone)]
-        if undone == run.command or len(named) != 1:
+        undone = run.entry.command.removeprefix(f"{ROLLBACK} ")
+        named = [other for other in runs if other.entry.run.startswith(undone)]
+        if undone == run.entry.command or len(named) != 1:
             continue
         before = {state.ref: state.last for state in before_run(entries, named[0])}
         written = (entry for entry in entries[run.begins : run.ends] if isinstance(entry, Started))

@@ -282,7 +282,7 @@ def alerts_of_run(
     for ref, writes in sorted(writes_of(entries).items()):
         kind = BY_NAME.get(ref.kind)
         changing = [write for write in writes if write.changed]
-        places = [at for at, write in enumerate(changing) if write.run == run.run]
+        places = [at for at, write in enumerate(changing) if write.run == run.entry.run]
         if kind is not None and kind.fires and places:
             found.append(_alert(ref, changing, places[-1], history.of(ref), until))
     return found
@@ -322,15 +322,15 @@ async def watch(
     spans = [span for alert in alerts if alert.spans is not None for span in alert.spans.all]
     listed = await _asked(api, joined(spans), alerts) if spans else ReportedEvents()
     return NoiseWatch(
-        run=run.run,
-        command=run.command or "apply",
-        since=run.at,
+        run=run.entry.run,
+        command=run.entry.command or "apply",
+        since=run.entry.at,
         until=stamp(until),
         level=LEVEL,
         alerts=tuple(judged(alerts, listed)),
         complete=not (listed.unread or listed.cut),
         unread=listed.unread,
-        commit=run.commit,
+        commit=run.entry.commit,
     )
 
 

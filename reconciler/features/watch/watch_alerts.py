@@ -76,15 +76,17 @@ def watch_now(session: Session, wanted: ToWatch, patience: LockTimeout | None = 
     """
     run = _run(session.journal(), wanted.run)
     if wanted.wait is not None:
-        begun = moment(run.at)
+        begun = moment(run.entry.at)
         if begun is None:
-            raise UsageError(f"the journal does not say when the run {run.run} was: `{run.at}`")
+            raise UsageError(
+                f"the journal does not say when the run {run.entry.run} was: `{run.entry.at}`"
+            )
         _wait(session, begun + wanted.wait)
     journal = session.journal()
     if wanted.wait is not None:
         # Another run may have written to the journal meanwhile.
         journal.load()
-    found = asyncio.run(_look(session, journal, _run(journal, run.run), now()))
+    found = asyncio.run(_look(session, journal, _run(journal, run.entry.run), now()))
     if wanted.remember:
         with journal.locked(str(uuid4()), patience):
             verdicts = tuple(
@@ -99,7 +101,8 @@ def _run(journal: Journal, name: str) -> RunSummary:
     run = chosen_run(journal, name)
     if is_compacted(journal.entries, run):
         raise UsageError(
-            f"the journal was compacted after the run {run.run}, and no longer says what it wrote"
+            f"the journal was compacted after the run {run.entry.run}, "
+            "and no longer says what it wrote"
         )
     return run
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from harness.sites import PLACE, Site
 
 from reconciler.document import Json
+from reconciler.features.rollback.roll_back import Found, with_restored
 from reconciler.features.rollback.undone_rollbacks import undone_rollbacks
 from reconciler.model import (
     Action,
@@ -13,6 +15,8 @@ from reconciler.model import (
     Manifest,
     Plan,
     Ref,
+    RollsBack,
+    Selected,
     Source,
     UndoesRollback,
     Unknown,
@@ -23,7 +27,7 @@ from reconciler.redaction.templates import RefHole, Template, resolve
 
 SLO, ALERT = Ref("SLO", "checkout"), Ref("AlertDefinition", "budget")
 ID = "11111111-1111-4111-8111-111111111111"
-PLACE = ("sloThreshold", "sloDefinition", "sloId")
+WATCHED = ("sloThreshold", "sloDefinition", "sloId")
 SPEC: dict[str, Json] = {
     "name": "x",
     "sloThreshold": {"sloDefinition": {"sloId": Template((RefHole(SLO),))}},
@@ -45,7 +49,7 @@ def test_a_reference_that_is_not_selected(*, is_whole: bool) -> None:
         observation=unknown,
         declared=declared,
         body=declared,
-        reasons=(UndoesRollback((PLACE,), "alice", "2026-03-02T18:04:11Z"),),
+        reasons=(UndoesRollback((WATCHED,), "alice", "2026-03-02T18:04:11Z"),),
     )
     checkout = Change(
         ref=SLO,
@@ -62,3 +66,14 @@ def test_a_reference_that_is_not_selected(*, is_whole: bool) -> None:
     (objection,) = undone_rollbacks(plan, Guards(), UnderReview(base=lambda: {ALERT: SPEC}))
 
     assert objection.level == "explicit"
+
+
+def test_digest_of_a_selection(site: Site) -> None:
+    """The digest of a rollback's plan covers the selection, as the digest of each plan does."""
+    chosen = site.plan(selected=Selected(("SLO/*",), (), 1))
+    remark = RollsBack(run="r", at="", command="apply", actor="", commit="")
+    found = Found(site.journal, site.root, live=False, secrets={})
+
+    made = with_restored(chosen, PLACE, found, remark, ())
+
+    assert made.digest == chosen.digest != site.plan().digest
