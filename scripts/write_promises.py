@@ -107,7 +107,7 @@ PROMISES = {
     "S33": "What cannot work on any service is an error, and `init` makes broken queries errors",
     "S34": "What a complaint names as the only repair, `--fix` does; likely ones are counted",
     "S35": "A mistake of the text is told at its line in its own words, and an expression once",
-    "S36": "`import --minimal` leaves out zero values, and the next plan keeps every resource",
+    "S36": "`import --minimal` leaves out what services fill in; the next plan keeps all resources",
     "S37": "A code is explained without models, and a finding of a rule is at its field",
     "S38": "`policies test --file` takes a file of `policySamples`",
     "S39": "Editors know every file of `manifests:`, and which extension reads it",

@@ -28,6 +28,9 @@ from reconciler.records.record import (
 if TYPE_CHECKING:
     from reconciler.api.client import Api
 
+ALERTS: Final = "AlertDefinition"
+"""The kind of the resources that events are about."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownAlert:

@@ -47,8 +47,8 @@ class Conflict:
 class Adopted:
     """A field that was edited live, with its values before and after.
 
-    `gave_way` is the expression that the value replaces. For an item that `moves` in its list,
-    `before` and `after` are its positions, from 0.
+    `gave_way` is the expression that the value replaces. For an item that `moves`, `before` and
+    `after` are its positions, as those of a difference.
     """
 
     path: Path

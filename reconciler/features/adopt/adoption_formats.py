@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Final, Literal, NamedTuple, NotRequired
@@ -39,6 +40,7 @@ from reconciler.report.reasons import words_of
 from reconciler.report.safe import json_text, safe
 from reconciler.report.table import INDENT, Colour, Style, fitted, wrapped
 from reconciler.report.words import first_few, first_lines, plural, value
+from reconciler.runtime.advice import on_service
 
 LONGEST_VALUE, LONGEST_CELL = 70, 80
 MOST_ROWS, MOST_NAMED = 50, 3
@@ -197,7 +199,10 @@ def _remarks(adoption: Adoption, run: AdoptionRun) -> Iterator[str]:
     if adoption.unseen and adoption.state == "adopted":
         unseen = [_place(adoption, path) for path in adoption.unseen]
         places = first_few(unseen, MOST_NAMED)
-        yield f"the service does not return {places}: the next plan is about that still"
+        yield (
+            f"the service does not return {places}: as the manifest has them; what it lacks, add "
+            "before the next change"
+        )
     for field in adoption.adopted:
         if field.gave_way and adoption.state == "adopted":
             yield f"{_place(adoption, field.path)}: `{field.gave_way}` gave way to the live value"
@@ -219,7 +224,8 @@ def _conflict_lines(adoption: Adoption, style: Style) -> Iterator[str]:
         for name, side in _sides(conflict):
             yield f"{INDENT}    {name:5} {value(side, LONGEST_VALUE)}"
     if any(conflict.side is None for conflict in adoption.conflicts):
-        advice = "decide with --ours (git stays) or --theirs (live comes in), or edit the manifest"
+        command = on_service("adopt", f"{shlex.quote(str(adoption.ref))} --theirs")
+        advice = f"let live come in: `{command}`, keep git: `--ours`, or edit the manifest"
         if all(conflict.holds_secret for conflict in adoption.conflicts if conflict.side is None):
             advice = "a secret was changed live: give it that value, or keep git with --ours"
         yield from wrapped(advice, style, Colour.CYAN)

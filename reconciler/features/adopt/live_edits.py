@@ -267,7 +267,10 @@ def _adoption(manifest: model.Manifest, written: Json, scene: Scene) -> Adoption
     if memory.pending is not None:
         return blocked(why="the answer to a write of it was lost: apply first")
     change = scene.change_of(manifest)
-    if change.action is model.Action.BLOCKED:
+    # What every write needs is not needed here: nothing is sent, and the next plan is to keep it.
+    if change.action is model.Action.BLOCKED and not isinstance(
+        change.reasons[0], model.NeededUnseen
+    ):
         return blocked(reasons=change.reasons)
     return _merged(manifest, written, scene, change, memory)
 

@@ -270,7 +270,7 @@ class KeyedList:
         inner = replace(self.sides.at(None, index), base=self._base(name))
         homes = self._homes(self.merge.ours, name)
         if len(homes) == 1 and len(self._homes(self.merge.live, name)) == 1:
-            self._arrived(name, homes[0], inner)
+            self._arrived(name, index, homes[0], inner)
             return
         if inner.base is not ABSENT:
             if agrees(inner.live, inner.base, self.shape.item) and name in self.base:
@@ -286,8 +286,8 @@ class KeyedList:
             names = tuple(".".join(map(str, steps)) for steps in inside if steps)
             self.edits[name] = ListItem(None, edit, names)
 
-    def _arrived(self, name: str, home: KeyedItem, inner: MergeInputs) -> None:
-        """Merge an item that git declares in another list."""
+    def _arrived(self, name: str, index: int, home: KeyedItem, inner: MergeInputs) -> None:
+        """Merge an item that git declares in another list, and live has here as number `index`."""
         place = (*self.path, name)
         written = value_at(self.merge.whole.written, home.at)
         inner = replace(inner, ours=home.item, written=written)
@@ -299,6 +299,10 @@ class KeyedList:
             edit = self.merge.conflict(inner, place, self.shape.item)
             if edit is None:
                 return
+        elif was:
+            before: Json = [*was[0].holder, was[0].at[-1]]
+            moved = Adopted(path=place, before=before, after=index, moves=True)
+            self.merge.result.adopted.append(moved)
         else:
             self.merge.note(inner, place)
         edit = self.merge.at(inner, self.shape.item, place, home.at)
@@ -322,10 +326,11 @@ class KeyedList:
 
     def _moves(self, base: Sequence[str], live: Sequence[str]) -> Iterator[Adopted]:
         """Yield the smallest set of items that explains the new order, with their moves."""
-        was = {name: place for place, name in enumerate(base)}
-        shifted = shifted_in([was[name] for name in live if name in was])
-        for place, name in enumerate(live):
-            if was.get(name) in shifted:
+        was, now = ({name: nth for nth, name in enumerate(names)} for names in (base, live))
+        # As the reports of drift, which compare live with what was applied.
+        shifted = shifted_in([now[name] for name in base if name in now])
+        for name, place in now.items():
+            if name in was and place in shifted:
                 path = (*self.path, name)
                 yield Adopted(path=path, before=was[name], after=place, moves=True)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from pathlib import Path
 
 import click
@@ -115,7 +116,7 @@ def import_(  # noqa: PLR0913 - one for each option
     )
     result = import_now(options, wanted, patience)
     code = worst(result.exit_codes)
-    report_skipped(result, quiet=options.quiet)
+    report_skipped(result, quiet=options.quiet, verbose=options.verbose)
     if form == "json":
         json_data(document_of(result), ending=code)
     else:
@@ -190,14 +191,24 @@ def document_of(result: ImportResult) -> ImportDocument:
     }
 
 
-def report_skipped(result: ImportResult, *, quiet: bool) -> None:
+def report_skipped(result: ImportResult, *, quiet: bool, verbose: bool) -> None:
     """Print each skipped resource with the reason; print each remedy once.
 
-    With `quiet`, only failures that the exit code reports are printed.
+    With `quiet`, only failures that the exit code reports are printed. Resources of one kind that
+    are only mentioned share a line, except with `verbose`.
     """
     skipped = [left for left in result.skipped if left.exit_code or not quiet]
+    found = Counter(left.found for left in skipped)
+    lines: dict[str, None] = {}
     for left in skipped:
-        words(safe(f"{'not imported: ' if left.exit_code else ''}{left.what}: {left.why}"))
+        line = f"{'not imported: ' if left.exit_code else ''}{left.what}: {left.why}"
+        if left.found is not None and found[left.found] > 1 and not verbose:
+            kind, how = left.found
+            count = found[left.found]
+            line = f"{kind}: {count} found, not imported (`-v` names them); for each: {how}"
+        lines[line] = None
+    for line in lines:
+        words(safe(line))
     for remedy in dict.fromkeys(left.remedy for left in skipped if left.remedy):
         words(safe(f"to import what is named above: {remedy}"))
 

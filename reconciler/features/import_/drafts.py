@@ -102,7 +102,7 @@ class Buffer:
 
 SPEC: Path = ("spec",)
 NOT_WATCHED = (
-    "Fields with a zero value are left out. What is not declared is not watched:\n"
+    "What the service fills in by itself is left out. What is not declared is not watched:\n"
     "an edit of it is no drift, and no apply changes it back."
 )
 
@@ -156,6 +156,8 @@ def draft_of(
         placed = {(*SPEC, *path): comment for path, comment in comments.items()}
         if record.is_minimal:
             placed["apiVersion",] = NOT_WATCHED
+        if record.why_only:
+            placed["metadata", "environments"] = record.why_only
         text = laid_out(document, placed)
     except UnwritableError as error:
         return Left(f"{record.called} ({record.where})", error.why, ExitCode.INVALID)
@@ -228,8 +230,19 @@ class Drawings:
         return None
 
     def record(self, candidate: NamedImport) -> ImportRecord:
-        """Return the imported record, with seals in place of secrets."""
-        return self.hiding.record(self.spool.record(candidate.brief))
+        """Return the imported record, with seals in place of secrets.
+
+        Where other environments have an only object of their own, this one is limited to its own.
+        """
+        record = self.hiding.record(self.spool.record(candidate.brief))
+        kind = record.kind
+        other = next(
+            (ref for ref in self.session.workspace.elsewhere if ref.kind == kind.name), None
+        )
+        if not kind.singleton or other is None or record.only:
+            return record
+        why = f"other environments have {other} instead"
+        return replace(record, only=(self.session.name,), why_only=why)
 
     def texts(self, candidate: NamedImport) -> Iterator[tuple[File, str]]:
         """Yield the files of a manifest with their texts; files that it names come first."""

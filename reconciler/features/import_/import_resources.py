@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Annotated
@@ -41,11 +42,12 @@ from reconciler.journal.entries import Entry, ImportedEntry, RunEntry
 from reconciler.journal.history import Memory
 from reconciler.journal.journal import Journal
 from reconciler.journal.store import LockTimeout
+from reconciler.kinds import BY_NAME
 from reconciler.model import Manifest, Ref, RemoteId, Seen, Source
 from reconciler.operations.open_project import Options, applied_commit
 from reconciler.operations.open_session import Session
 from reconciler.project import ProjectVariable
-from reconciler.records.mentions import ALERTS
+from reconciler.records.alert_events import ALERTS
 from reconciler.redaction.redact import conceal
 from reconciler.redaction.templates import holds_seal, resolve
 from reconciler.report.safe import safe
@@ -276,9 +278,9 @@ class _Work:
         }
 
     def _note_found(self, kind: str, remote_id: RemoteId, remark: str) -> None:
-        how = how_to_get(kind, remote_id, self.session.environment.api)
-        why = f"found, not imported: {remark}; {how}"
-        self.result.skipped.append(Left(f"{kind} {remote_id}", why))
+        how = partial(how_to_get, BY_NAME[kind], self.session.environment.api)
+        why = f"found, not imported: {remark}; {how(str(remote_id))}"
+        self.result.skipped.append(Left(f"{kind} {remote_id}", why, found=(kind, how("ID"))))
 
     def _declared(self, brief: Brief, manifest: Manifest, ids: Mapping[Ref, RemoteId]) -> Left:
         """Return the note that a manifest exists; agree to its journal entry if there is none."""

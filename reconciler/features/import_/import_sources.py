@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from reconciler.document import Json, value_at
 from reconciler.document import Path as Place
-from reconciler.errors import ExitCode, ReconcilerError, ServiceRefused, UnreadableReply, UsageError
+from reconciler.errors import (
+    ExitCode,
+    NotAuthorised,
+    ReconcilerError,
+    ServiceRefused,
+    UnreadableReply,
+    UsageError,
+)
 from reconciler.features.import_.conversion import Beside, Converted, named
 from reconciler.features.import_.converters import (
     ParsedExport,
@@ -24,15 +31,17 @@ from reconciler.features.import_.match_declared import Brief
 from reconciler.features.import_.parameters import parameterised
 from reconciler.features.import_.records import ImportRecord, Left, judged
 from reconciler.journal.history import History, Memory
-from reconciler.kinds import BY_NAME, KINDS
+from reconciler.kinds import KINDS
 from reconciler.kinds.assumed_reads import list_existing
 from reconciler.kinds.kind import Kind, observe
-from reconciler.model import Absent, Manifest, Observation, Ref, RemoteId, Seen, Source
+from reconciler.model import Absent, Manifest, Observation, Ref, Seen, Source
 from reconciler.model.assumptions import Assumptions
 from reconciler.operations.open_project import Options
 from reconciler.operations.open_session import Session, open_api
 from reconciler.project import ProjectVariable
-from reconciler.records.mentions import mentioned_alerts
+from reconciler.records.alert_events import EventFilter, list_alert_events
+from reconciler.records.case_records import CaseFilter, list_cases
+from reconciler.records.incident_records import IncidentEventFilter, list_incident_events
 from reconciler.runtime.advice import on_service
 from reconciler.runtime.progress import Deed, Waits
 from reconciler.syntax.diagnostic import Complaint
@@ -51,6 +60,8 @@ NO_LIST = (
     "or say under `api: reads: lists:` where this deployment has one"
 )
 EMPTY = "warning: the file is empty, so nothing of it is imported [M113]"
+MOST_RECORDS = 2_000
+"""Records of each listing that are read; the same alerts appear again and again in them."""
 NO_READ = (
     "it is unknown how to read them: import exports of them with `import --from`, or say under "
     "`api: reads:` where this deployment has a read"
@@ -364,11 +375,50 @@ def _unread(complaint: Complaint) -> Left:
     return Left(place, f"{complaint.message} [{complaint.code}]", ExitCode.INVALID)
 
 
-def how_to_get(kind: str, remote_id: RemoteId, assumptions: Assumptions) -> str:
+def how_to_get(kind: Kind, assumptions: Assumptions, remote_id: str) -> str:
     """Return how to import an object that is only mentioned."""
-    known, shown = BY_NAME[kind], str(remote_id)
-    if known.readable_by(assumptions):
+    if kind.readable_by(assumptions):
         # A value that begins with a dash would be read as an option.
-        words = f"-- {shown}" if shown[0] == "-" else shown
-        return f"`{on_service(f'import {known.noun}', words)}`"
+        words = f"-- {remote_id}" if remote_id[0] == "-" else remote_id
+        return f"`{on_service(f'import {kind.noun}', words)}`"
     return "export it in the web interface, and import that file with `import --from`"
+
+
+async def mentioned_alerts(api: Api) -> dict[str, str]:
+    """Map the ids of alerts that incidents, cases and alert events mention to a text about each.
+
+    A listing that the key may not read, or that is unreadable, counts as empty. Raises errors that
+    concern the whole service.
+    """
+    found: dict[str, str] = {}
+    for listing in (_in_incidents, _in_cases, _in_events):
+        try:
+            async for alert, text in listing(api):
+                if alert:
+                    found.setdefault(alert.lower(), text)
+        except NotAuthorised as refused:
+            if not refused.known:
+                raise
+        except (ServiceRefused, UnreadableReply):
+            continue
+    return found
+
+
+async def _in_incidents(api: Api) -> AsyncIterator[tuple[str, str]]:
+    async for event in list_incident_events(api, IncidentEventFilter(), MOST_RECORDS):
+        metadata = event.incident_event_extended_metadata
+        if metadata is not None:
+            called = f" `{metadata.alert_name}`" if metadata.alert_name else ""
+            yield metadata.alert_id, f"an incident is of this alert{called}"
+
+
+async def _in_cases(api: Api) -> AsyncIterator[tuple[str, str]]:
+    async for case in list_cases(api, CaseFilter(), MOST_RECORDS):
+        for indicator in case.alert_indicators:
+            yield indicator.alert_id, f"the case `{case.title}` is of this alert"
+
+
+async def _in_events(api: Api) -> AsyncIterator[tuple[str, str]]:
+    async for event in list_alert_events(api, EventFilter(), MOST_RECORDS):
+        for alert_id in event.alert_ids:
+            yield alert_id, "an alert event is of this alert"

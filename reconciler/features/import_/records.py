@@ -9,16 +9,19 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
+from functools import cache
 from itertools import islice
 from types import MappingProxyType
+from typing import Any
 
 from reconciler.api.secret import SHORTEST_REDACTED, Redaction
-from reconciler.document import ABSENT, Json, Path, Shape, each_text, is_zero, texts_at, value_at
+from reconciler.document import ABSENT, Json, Path, each_text, texts_at, value_at
 from reconciler.errors import ExitCode
+from reconciler.kinds.field_traits import IdValue, Part
 from reconciler.kinds.judge_spec import SpecReport, judge
 from reconciler.kinds.kind import Kind
 from reconciler.kinds.repairs import MOST_ROUNDS, MoveId, PasteRepair, in_reported_order, repaired
-from reconciler.kinds.shape import in_usual_order
+from reconciler.kinds.shape import Facts, facts_of, in_usual_order, members_of
 from reconciler.model import RemoteId
 from reconciler.redaction.templates import SecretHole, Template, seal, written_out
 from reconciler.syntax.diagnostic import Finding, Severity
@@ -48,10 +51,11 @@ class ImportRecord:
     `spec`. `keys` are the places of literals that look like keys. `untold` are fields that an
     answer lacked: the path of their parent, and their name. `expressions` are written instead of
     values, by their paths. `ids` are the ids by environment, where there are several, and `only`
-    the environments that it is limited to. A `suffix` makes names unique. A record `elsewhere` is
-    not for the environment of this run. A record that `is_converted` is from another tool: the
-    service was not seen to have it. In a record that `is_literal`, no text contains the start of an
-    expression. One that `is_minimal` is without the fields that `minimal` leaves out.
+    the environments that it is limited to, for the reason `why_only`. A `suffix` makes names
+    unique. A record `elsewhere` is not for the environment of this run. A record that
+    `is_converted` is from another tool: the service was not seen to have it. In a record that
+    `is_literal`, no text contains the start of an expression. One that `is_minimal` lacks fields
+    that `minimal` left out.
     """
 
     kind: Kind
@@ -64,6 +68,7 @@ class ImportRecord:
     expressions: Mapping[Path, str] = field(default_factory=dict)
     ids: Mapping[str, RemoteId] = field(default_factory=dict)
     only: tuple[str, ...] = ()
+    why_only: str = ""
     suffix: str = ""
     elsewhere: bool = False
     is_converted: bool = False
@@ -87,13 +92,15 @@ class ImportRecord:
 class Left:
     """An input that is not imported, and why; exit code 0 means that this is no failure.
 
-    `way_out` is the remedy, which many inputs may share.
+    `remedy` may be shared by many inputs. `found` are the kind of an object that is only mentioned,
+    and how to import an object of that kind.
     """
 
     what: str
     why: str
     exit_code: int = ExitCode.DONE
     remedy: str = ""
+    found: tuple[str, str] | None = None
 
     @property
     def told(self) -> str:
@@ -165,42 +172,52 @@ def judged(record: ImportRecord, withheld: Withheld) -> ImportRecord | Left:
 
 
 def minimal(record: ImportRecord) -> ImportRecord:
-    """Return a record without the zero values of known fields, which a service fills in itself.
+    """Return a record without the fields that a service fills in by itself.
 
-    Those stay that a comment or an expression is about, that services are known to need, and flags
-    that are usually on. The next plan keeps the resource either way, as such a zero equals absent.
+    A flag that is usually on stays, and so does what a comment or an expression is about. The next
+    plan keeps the resource either way, as what is left out equals absent.
     """
-    kind = record.kind
     stays = {*record.comments, *record.expressions, *(key.path for key in record.keys)}
-    stays |= {essential.path for essential in kind.essentials if essential.usual}
-    spec = _without_zeros(record.spec, kind.shape, (), stays)
-    lacking = {finding.path for finding in kind.check(spec) if finding.code == MISSING}
-    spec = _without_zeros(record.spec, kind.shape, (), stays | lacking)
-    return replace(record, spec=spec, is_minimal=True)
+    stays |= {essential.path for essential in record.kind.essentials if essential.usual}
+    spec = _unfilled(record.spec, Facts(part=record.kind.spec), (), stays)
+    return replace(record, spec=spec, is_minimal=spec != record.spec)
 
 
-def _without_zeros(
-    document: dict[str, Json], shape: Shape, path: Path, stays: AbstractSet[Path]
-) -> dict[str, Json]:
-    """Return an object without its zeros; what is in an object at one of `stays` stays, too."""
-    choices = frozenset[str]().union(*shape.alternatives)
-    rest: dict[str, Json] = {}
-    for key, value in document.items():
-        inner, place = shape.at(key), (*path, key)
-        # The zero of an enumeration stays: it may be a name that says something, as a priority.
-        is_empty = is_zero(value) or (value == {} and inner.values is not None)
-        is_free = key in shape.fields and key not in choices and stays.isdisjoint((path, place))
-        if not (is_empty and is_free):
-            rest[key] = _less(value, inner, place, stays)
-    return rest
+def _unfilled(value: Any, facts: Facts, path: Path, stays: AbstractSet[Path]) -> Any:
+    """Return a value without what a service fills in; what is in an object at `stays` stays."""
+    filled = frozenset[str]() if facts.part is None or path in stays else _filled_in(facts.part)
+    rest = {
+        member.step: _unfilled(member.value, member.facts, (*path, member.step), stays)
+        for member in members_of(value, facts)
+        if not (
+            member.step in filled
+            and (member.value in (None, "", [], {}) or member.value is False)
+            and (*path, member.step) not in stays
+        )
+    }
+    if isinstance(value, list) and not facts.unordered:
+        return [*rest.values()] or value
+    return rest if isinstance(value, dict) and (facts.part or facts.values) else value
 
 
-def _less(value: Json, shape: Shape, path: Path, stays: AbstractSet[Path]) -> Json:
-    if isinstance(value, dict):
-        return _without_zeros(value, shape, path, stays)
-    if isinstance(value, list) and not shape.unordered:
-        return [_less(item, shape.item, (*path, nth), stays) for nth, item in enumerate(value)]
-    return value
+@cache
+def _filled_in(part: type[Part]) -> frozenset[str]:
+    """Return the fields of a part that a service fills in with false, "", [] or {} if not sent.
+
+    Those are the documented fields that a write may lack and that may have such a value. The zeros
+    of numbers and of enumerations are no such values, as they may be meant.
+    """
+    required = {
+        info.alias or name for name, info in part.model_fields.items() if info.is_required()
+    }
+    chosen = frozenset[str]().union(*part.alternatives)
+    return frozenset(
+        name
+        for name, facts in facts_of(part).items()
+        if part is not IdValue
+        and not (facts.observed or facts.needed or facts.form or facts.listed or facts.part)
+        and not (facts.bound and facts.bound.low)
+    ).difference(required, chosen)
 
 
 def _missing(record: ImportRecord, report: SpecReport) -> Iterator[tuple[Path, str]]:

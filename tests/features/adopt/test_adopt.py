@@ -159,6 +159,20 @@ def edit_goal(shop: Workspace, **fields: Any) -> None:
     outside(shop, deed)
 
 
+def test_policies_without_severities_are_adopted(shop: Workspace) -> None:
+    """A list that was imported without what the service does not return takes edits, too."""
+    overwrite_policies(shop, ["Keep errors", "Drop debug"])
+    project = ("--project", str(shop.root / "reconciler.yaml"))
+    assert typed("import", "policies", *project).code == 0
+    overwrite_policies(shop, ["Drop debug", "New", "Keep errors"])
+
+    ran = adopt(shop, "LogPolicySet/log-policy-set", "--format", "json")
+    changes = {change["ref"]: change["action"] for change in shop.plan()["changes"]}
+
+    assert (ran.code, ran.json["resources"][0]["state"]) == (0, "adopted")
+    assert changes["LogPolicySet/log-policy-set"] == "keep"
+
+
 def overwrite_policies(shop: Workspace, names: Sequence[str]) -> None:
     """Let somebody overwrite the list of log policies, those that are not there yet as new ones."""
     url = f"{ROOT}/dataplans/policies/v1"
@@ -708,11 +722,13 @@ def test_removed_part_with_a_secret_title(
 
 @pytest.mark.parametrize("form", ["text", "markdown"])
 def test_moves_are_said(shop: Workspace, form: str, golden: Golden) -> None:
-    """What moved in its list is told by its name and places, as a plan tells it."""
+    """What moved in its list is told by its name and places, as drift tells it."""
     edit_live(shop, lambda board: widgets(board).reverse())
 
     ran = adopt(shop, "--all", "--dry-run", "--format", form)
+    (line,) = [line for line in ran.out.splitlines() if "moves from" in line]
 
-    assert 'widget "Latency"' in ran.out
+    assert 'widget "Errors"' in line
+    assert line in typed("drift", str(shop.root), "--format", form).out
     golden(ran.out)
     assert '["' not in ran.out

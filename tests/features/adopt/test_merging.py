@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reconciler.document import ABSENT, Json, Missing, Shape, covers, followed, value_at
-from reconciler.features.adopt.adoption import Side
+from reconciler.features.adopt.adoption import Adopted, Side
 from reconciler.features.adopt.merge_fields import Merged, MergeInputs, MergeOptions, merged
 from reconciler.redaction.templates import HIDDEN, SecretHole, Template
 
@@ -95,7 +95,7 @@ def test_no_overlap(ours: Json, base: Json, live: Json, wanted: Json) -> None:
 
 
 def test_a_moved_item_keeps_what_is_written() -> None:
-    """An item that others put into another list goes there as it is written."""
+    """An item that others put into another list goes there as written, and is said to move."""
     base: Json = {"list": named("p", "q"), "other": []}
     written: Json = {"list": [{"name": "p"}, {"name": "q", "note": "${var:x}"}], "other": []}
 
@@ -103,6 +103,7 @@ def test_a_moved_item_keeps_what_is_written() -> None:
 
     assert after == {"list": [{"name": "p"}], "other": [{"name": "q", "note": "${var:x}"}]}
     assert found.conflicts == []
+    assert found.adopted == [Adopted(path=("other", "q"), before=["list", 1], after=0, moves=True)]
 
 
 @pytest.mark.parametrize(

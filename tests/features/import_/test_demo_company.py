@@ -6,7 +6,8 @@ import json
 from pathlib import Path
 
 import pytest
-from harness.doors import typed
+from harness.doors import KEY, typed
+from harness.served import served
 
 from reconciler.emulator.seeding import REQUESTS
 
@@ -29,3 +30,22 @@ def test_the_demo_validates_without_a_warning(
     assert len(made.json["imported"]) == 23, made.err
     told = {complaint["code"] for complaint in checked.json["complaints"]}
     assert (checked.code, {code for code in told if not code.startswith("L")}) == (0, set())
+
+
+def test_an_import_works_right_after_init(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the examples of `init` still there, what `--all` writes is valid in each environment."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("RECONCILER_API_KEY", KEY)
+    with served(seed="demo") as service:
+        typed("init", "--base-url", service.base_url)
+        made = typed("import", "--all", "--format", "json")
+        checked = typed("validate")
+        planned = typed("plan", "--format", "json").json["changes"]
+        local = typed("plan", "-e", "local", "--format", "json").json["changes"]
+
+    assert [resource["ref"] for resource in made.json["imported"]] == [
+        "LogPolicySet/log-policy-set"
+    ]
+    assert checked.code == 0, checked.out
+    assert [change["action"] for change in planned] == ["keep"]
+    assert "LogPolicySet/example-log-policies" in [change["ref"] for change in local]

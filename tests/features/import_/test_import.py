@@ -484,6 +484,18 @@ def test_listed(shop: Shop) -> None:
     ]
 
 
+def test_mentioned_alerts_share_a_line(shop: Shop) -> None:
+    """Alerts that are only mentioned are counted in one line, and named with `-v`."""
+    short, long = shop.run("import", "--all"), shop.run("import", "--all", "-v")
+    (line,) = [line for line in short.err.splitlines() if "found, not imported" in line]
+    named = [line for line in long.err.splitlines() if "found, not imported" in line]
+
+    assert len(named) > 1
+    assert str(len(named)) in line
+    assert "AlertDefinition a1e47000-0000-4000-8000-000000000001" not in short.err
+    assert "AlertDefinition a1e47000-0000-4000-8000-000000000001" in long.err
+
+
 def reading(shop: Shop, switches: dict[str, str]) -> None:
     """Let the service have more reads, and the project file say so."""
     shop.options["profile"] = profile(switches)
@@ -521,7 +533,7 @@ def test_alert_and_view_by_id(shop: Shop, golden: Golden) -> None:
 
     found = shop.run("import", "alert", alert), shop.run("import", "view", str(view))
     lost = shop.run("import", "view", "99999")
-    no_list = shop.run("import", "--all")
+    no_list = shop.run("import", "--all", "-v")
 
     assert [one.code for one in found] == [0, 0]
     assert set(actions(shop).values()) == {"keep"}
