@@ -127,7 +127,7 @@ def _places_finding(group: Sequence[Finding], spec: dict[str, Json], kind: Kind)
     wanted = ", ".join(f"`{name}`" for _, name in sorted(numbered))
     order = f"in this order first: {wanted}" if is_clear else "in the order that is meant first"
     message = f"`{first[-1]}` contradicts the places in the list, which alone count"
-    remedy = f"write the items {order}; then remove `{first[-1]}`"
+    remedy = Advice(f"write the items {order}; then remove `{first[-1]}`")
     return Finding(group[0].code, first, message, suggestion=remedy, at_key=True)
 
 
