@@ -206,6 +206,9 @@ def _checked(loader: Loader, found: Files, settings: ProjectFile) -> Workspace:
     complain_by_features(loader, settings)
     side_files = read_side_files(loader, settings)
     manifests = tuple(manifest.manifest for manifest in declared)
+    loader.taken.targets.update(
+        str(ref) for found in declared if found.selected for ref in found.manifest.references
+    )
     outcome = loader.silencing.told(sorted(set(reported_once(loader.complaints))), manifests)
 
     def is_about(complaint: Complaint) -> bool:
