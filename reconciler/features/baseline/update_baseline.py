@@ -72,10 +72,13 @@ def updated(checked: Checked, options: Options, _: object) -> Checked:
         return checked
     content = baseline_text(found).encode()
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
         if path.exists():
             replace_file(path, content)
         else:
             write_new_files([(path, content)])
+    except FileExistsError as error:
+        raise InvalidInput(f"{name} cannot be written: {error.filename} is no folder") from error
     except OSError as error:
         raise InvalidInput(f"{name} cannot be written: {error.strerror}") from error
     options.reporter.say(
