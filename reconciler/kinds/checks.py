@@ -16,6 +16,7 @@ from pydantic import ValidationError
 from reconciler.document import Json, Path, value_at
 from reconciler.kinds import field_traits as traits
 from reconciler.kinds.shape import Facts, facts_at, facts_of, members_of, needed_in
+from reconciler.model.quoting import listed
 from reconciler.runtime.addresses import steps_in
 from reconciler.syntax.diagnostic import WANTED, Advice, Finding, warning
 from reconciler.syntax.expressions import (
@@ -247,9 +248,7 @@ def _wanted(wrong: InvalidValue) -> str:
 def wanted_of(part: type[traits.Part]) -> str:
     """Return what a value of a part must be: a mapping, and the fields that it may have."""
     fields = [f"`{name}`" for name, facts in facts_of(part).items() if facts.read_only is None]
-    more = len(fields) - MOST_NAMED
-    named = ", ".join(fields[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
-    return f"a mapping of {named}" if fields else "a mapping, as `{}`"
+    return f"a mapping of {listed(fields, MOST_NAMED)}" if fields else "a mapping, as `{}`"
 
 
 def _described(value: object) -> str:
@@ -404,15 +403,12 @@ def _filled_in(
     """Return the advice for missing fields, with a value if one is known."""
     known = facts_of(model)
     shown = []
-    for key in missing[:MOST_SHOWN]:
-        listed = known[key].listed if key in known else None
-        shown.append(f"`{key}`" if listed is None else f"`{key}: {listed.usual}`")
-    more = len(missing) - MOST_SHOWN
-    listing = ", ".join(shown) + (f" and {more} more" if more > 0 else "")
-    others = [f"`{key}`" for key in document if key not in known]
-    return Advice(
-        f"add {listing}" + (f" in place of {', '.join(others[:MOST_SHOWN])}" if others else "")
-    )
+    for key in missing:
+        values = known[key].listed if key in known else None
+        shown.append(f"`{key}`" if values is None else f"`{key}: {values.usual}`")
+    others = [f"`{key}`" for key in document if key not in known][:MOST_SHOWN]
+    instead = f" in place of {', '.join(others)}" if others else ""
+    return Advice(f"add {listed(shown, MOST_SHOWN)}{instead}")
 
 
 def _unknown_field(
