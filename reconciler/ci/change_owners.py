@@ -17,6 +17,7 @@ from reconciler.model import Change, Plan, Ref
 from reconciler.project import Project
 from reconciler.report.markdown import code
 from reconciler.report.sections import SectionFormats
+from reconciler.report.words import first_few
 
 PLACES: Final = (
     ".github/CODEOWNERS",
@@ -176,8 +177,7 @@ def _shown(owner: str, *, mentioned: bool) -> str:
 
 
 def _listed(refs: Sequence[str]) -> str:
-    shown = ", ".join(code(ref, LONGEST_NAME) for ref in refs[:MOST_NAMED])
-    return shown + (f" and {len(refs) - MOST_NAMED:,} more" if len(refs) > MOST_NAMED else "")
+    return first_few(refs, MOST_NAMED, lambda ref: code(ref, LONGEST_NAME))
 
 
 FORMATS: Final[SectionFormats[ChangeOwners]] = SectionFormats(

@@ -21,6 +21,7 @@ from reconciler.report.markdown import (
 from reconciler.report.plan.document import change_document
 from reconciler.report.plan.markdown import plan_markdown
 from reconciler.report.safe import safe
+from reconciler.report.words import first_few
 
 MOST_CHANGES = 100
 LARGEST_LINE = 8_000
@@ -163,12 +164,11 @@ def postponed_note(edits: Sequence[str]) -> str:
     """
     if not edits:
         return ""
-    named = ", ".join(code(edit, LONGEST_NAME) for edit in edits[:MOST_ERRORS])
-    more = f" and {len(edits) - MOST_ERRORS:,} more" if len(edits) > MOST_ERRORS else ""
+    named = first_few(edits, MOST_ERRORS, lambda edit: code(edit, LONGEST_NAME))
     return (
         "> **Edits of the project file take effect after the merge.** Of a change only manifests, "
         "`manifests:` and `variables:` are used; all else is as on the base branch. Not used: "
-        f"{named}{more}."
+        f"{named}."
     )
 
 

@@ -33,6 +33,7 @@ from reconciler.planning.guards.consent import listed_of, listing_of
 from reconciler.project import unsafe_base_url
 from reconciler.report.plan.document import PlanDocument, listed_in
 from reconciler.report.plan.stale import unlisted
+from reconciler.report.words import first_few
 from reconciler.syntax.files import PROJECT_FILE
 
 _WRITTEN: frozenset[CommentState] = frozenset(("applied", "partial", "in-doubt"))
@@ -188,11 +189,10 @@ class Conversation:
         if later.is_cut and not changed:
             changed = ["more files than the forge lists"]
         if changed:
-            named = ", ".join(f"`{path}`" for path in changed[:MOST_NAMED])
-            more = f" and {len(changed) - MOST_NAMED:,} more" if len(changed) > MOST_NAMED else ""
+            named = first_few(changed, MOST_NAMED, "`{}`".format)
             raise Stale(
                 f"`{branch}` has moved on from {commit[:SHORT]} to {later.commit[:SHORT]}, which "
-                f"changed {named}{more}: what would be written is not what it declares any more. "
+                f"changed {named}: what would be written is not what it declares any more. "
                 "The job of the newest commit applies that"
             )
         return ""

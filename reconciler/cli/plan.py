@@ -124,7 +124,7 @@ def _plan(
             made, project = PLANNERS.load(name)(options, value)
             break
     else:
-        session = begin_session(options)
+        session = begin_session(options, for_part=since is not None)
         project = session.project
         if out is not None:
             check_writable(out)

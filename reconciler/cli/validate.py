@@ -17,6 +17,7 @@ from reconciler.report.complaints.text import complaints_text
 from reconciler.report.counts import describe_selection
 from reconciler.report.safe import safe
 from reconciler.report.unplanned import describe_unheeded
+from reconciler.runtime.advice import on_manifests
 from reconciler.runtime.progress import Deed
 from reconciler.syntax.diagnostic import Severity
 
@@ -67,10 +68,22 @@ def validate(
         raise UsageError(f"{flags}: give one of them")
     if fix:
         return _fix(options, form, fail_on, diff=diff, guess=unsafe_fixes)
-    checked = after_check(check(options, in_all=True), options, asked)
+    whole = check(options, in_all=True)
+    checked = after_check(whole, options, asked)
     with options.waits.step(Deed.REPORTING):
         _tell(options, checked, form)
+    if form == "text" and not options.quiet and checked.workspace.complaints:
+        _count_repairs(options, whole)
     return _code(checked, fail_on)
+
+
+def _count_repairs(options: Options, checked: Checked) -> None:
+    from reconciler.operations.repair_manifests import count_repairs  # noqa: PLC0415 - rare
+    from reconciler.report.complaints.document import describe_repairs  # noqa: PLC0415 - rare
+
+    commands = [on_manifests("validate", flag) for flag in ("--fix", "--unsafe-fixes")]
+    if counts := describe_repairs(commands, *count_repairs(checked, options)):
+        words(counts)
 
 
 def _code(checked: Checked, fail_on: str) -> int:

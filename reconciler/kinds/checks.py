@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from functools import lru_cache
 from itertools import islice
 from typing import Any, Final, TypeGuard, assert_never
@@ -15,6 +16,7 @@ from pydantic import ValidationError
 from reconciler.document import Json, Path, value_at
 from reconciler.kinds import field_traits as traits
 from reconciler.kinds.shape import Facts, facts_at, facts_of, members_of, needed_in
+from reconciler.model.quoting import listed
 from reconciler.runtime.addresses import steps_in
 from reconciler.syntax.diagnostic import WANTED, Advice, Finding, warning
 from reconciler.syntax.expressions import (
@@ -102,28 +104,8 @@ def _number(value: float | str, wrong: InvalidValue) -> str:
     if not isinstance(value, str):
         is_meant = is_whole and isinstance(value, float) and value.is_integer()
         return str(int(value)) if is_meant else ""
-    found = meant_number(value, is_whole=is_whole)
-    seconds = "" if found else seconds_of(value)
-    if not seconds or wrong.facts.unit not in _COUNTED:
-        return found
-    counted, rest = divmod(int(seconds), _COUNTED[wrong.facts.unit])
-    return "" if rest else str(counted)
-
-
-_COUNTED: Final = {traits.Unit.SECONDS: 1, traits.Unit.MINUTES: 60}
-_DURATION: Final = re.compile(
-    r"([0-9]{1,9}) ?(?:([smhdw])|(?:(s)ec(?:ond)?|(m)in(?:ute)?|(h)(?:ou)?r|(d)ay|(w)eek)s?)"
-)
-_SECONDS_OF: Final = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
-
-
-def seconds_of(text: str) -> str:
-    """Return the seconds of `15m` or `1 hour`, "" if it is not a duration."""
-    found = _DURATION.fullmatch(text.strip().lower())
-    if found is None:
-        return ""
-    unit = next(filter(None, found.groups()[1:]))
-    return str(int(found[1]) * _SECONDS_OF[unit])
+    counted = traits.duration_in(wrong.facts.unit, value)
+    return meant_number(value, is_whole=is_whole) if counted is None else str(counted)
 
 
 _WORD: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
@@ -144,8 +126,8 @@ def _in_its_field(word: str, part: type[traits.Part]) -> str:
     """
     fields = [(name, facts) for name, facts in facts_of(part).items() if facts.read_only is None]
     counted = [name for name, facts in fields if facts.unit is traits.Unit.SECONDS]
-    seconds = seconds_of(word)
-    if seconds and len(counted) == 1:
+    seconds = traits.duration_in(traits.Unit.SECONDS, word)
+    if seconds is not None and len(counted) == 1:
         return f"{{{counted[0]}: {seconds}}}"
     if len(fields) != 1 or not word[0].isalpha():
         return ""
@@ -266,9 +248,7 @@ def _wanted(wrong: InvalidValue) -> str:
 def wanted_of(part: type[traits.Part]) -> str:
     """Return what a value of a part must be: a mapping, and the fields that it may have."""
     fields = [f"`{name}`" for name, facts in facts_of(part).items() if facts.read_only is None]
-    more = len(fields) - MOST_NAMED
-    named = ", ".join(fields[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
-    return f"a mapping of {named}" if fields else "a mapping, as `{}`"
+    return f"a mapping of {listed(fields, MOST_NAMED)}" if fields else "a mapping, as `{}`"
 
 
 def _described(value: object) -> str:
@@ -423,15 +403,12 @@ def _filled_in(
     """Return the advice for missing fields, with a value if one is known."""
     known = facts_of(model)
     shown = []
-    for key in missing[:MOST_SHOWN]:
-        listed = known[key].listed if key in known else None
-        shown.append(f"`{key}`" if listed is None else f"`{key}: {listed.usual}`")
-    more = len(missing) - MOST_SHOWN
-    listing = ", ".join(shown) + (f" and {more} more" if more > 0 else "")
-    others = [f"`{key}`" for key in document if key not in known]
-    return Advice(
-        f"add {listing}" + (f" in place of {', '.join(others[:MOST_SHOWN])}" if others else "")
-    )
+    for key in missing:
+        values = known[key].listed if key in known else None
+        shown.append(f"`{key}`" if values is None else f"`{key}: {values.usual}`")
+    others = [f"`{key}`" for key in document if key not in known][:MOST_SHOWN]
+    instead = f" in place of {', '.join(others)}" if others else ""
+    return Advice(f"add {listed(shown, MOST_SHOWN)}{instead}")
 
 
 def _unknown_field(
@@ -492,7 +469,18 @@ def _value_findings(value: Json, facts: Facts, path: Path) -> Iterator[Finding]:
     elif isinstance(value, str):
         yield from _text_findings(value, facts, path)
     elif facts.bound is not None and not facts.is_text and _is_number(value):
-        yield from _bound_findings(value, facts.bound, path, "")
+        meant = _percent(value) if facts.unit is traits.Unit.PERCENT else ""
+        yield from _bound_findings(value, facts.bound, path, "", meant)
+
+
+_USUAL_PERCENT: Final = (90, 100)
+
+
+def _percent(value: float) -> str:
+    """Return the share that a number of 1,000 or 10,000 is, as `9950`; "" where that is unclear."""
+    low, high = _USUAL_PERCENT
+    shares = (Decimal(str(value)) / divisor for divisor in (10, 100, 1000) if value > high)
+    return next((f"{share.normalize():f}" for share in shares if low <= share < high), "")
 
 
 def _is_number(value: Json) -> TypeGuard[int | float]:
@@ -556,7 +544,7 @@ def _form_findings(text: str, form: traits.Formed, path: Path) -> Iterator[Findi
 
 
 def _bound_findings(
-    measure: float, bound: traits.AtMost, path: Path, unit: str
+    measure: float, bound: traits.AtMost, path: Path, unit: str, meant: str = ""
 ) -> Iterator[Finding]:
     if bound.high is not None and measure > bound.high:
         words = f"at most {bound.high:,}"
@@ -568,7 +556,8 @@ def _bound_findings(
         f"{name_of(path)} has {measure:,}{unit}" if unit else f"{name_of(path)} is {measure:,}"
     )
     if bound.certain:
-        yield Finding("M307", path, f"{message}; it must be {words}")
+        message = f"{message}; it must be {words}"
+        yield Finding("M314" if meant else "M307", path, message, suggestion=meant)
         return
     yield warning("M307", path, f"{message}; services are known to take {words}")
 

@@ -239,6 +239,24 @@ def plain_number(number: float) -> str:
     return text.removesuffix(".0")
 
 
+_DURATION = re.compile(
+    r"([0-9]{1,9}) ?"
+    r"(?:(ms|[smhdw])|(s)ec(?:ond)?s?|(m)in(?:ute)?s?|(h)(?:ou)?rs?|(d)ays?|(w)eeks?)"
+)
+_LETTERS = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 604_800_000}
+_UNITS = {Unit.MILLISECONDS: 1, Unit.SECONDS: 1_000, Unit.MINUTES: 60_000}
+
+
+def duration_in(unit: Unit | None, text: str) -> int | None:
+    """Return `15m` or `1 hour` in a unit of time; None for other text and other units."""
+    found = _DURATION.fullmatch(text.strip().lower())
+    if found is None or unit not in _UNITS:
+        return None
+    length = int(found[1]) * _LETTERS[next(filter(None, found.groups()[1:]))]
+    count, rest = divmod(length, _UNITS[unit])
+    return None if rest else count
+
+
 class ValueCoverage(Enum):
     """The meaning of a list of values for any other value."""
 
@@ -305,7 +323,17 @@ def _near_value(listed: KnownValues, value: str) -> str:
         return listed.short[found]
     if value.startswith(listed.prefix):
         return ""
+    length = duration_in(Unit.MILLISECONDS, bare)
+    if length is not None:
+        windows = {_length_of(short): value for short, value in listed.short.items()}
+        return windows.get(length, "")
     return nearest(value, listed.values) or _head_of(bare, listed)
+
+
+def _length_of(short: str) -> int | None:
+    """Return the milliseconds of the distinct part of a value: `MINUTES_10`, `28_DAYS`."""
+    words = sorted(short.split("_"))
+    return duration_in(Unit.MILLISECONDS, " ".join(words))
 
 
 def _head_of(bare: str, listed: KnownValues) -> str:

@@ -30,6 +30,7 @@ from reconciler.kinds.repairs import (
     repaired,
 )
 from reconciler.kinds.shape import EACH, Facts, content_of, facts_at, members_of
+from reconciler.model.quoting import and_more
 from reconciler.syntax.diagnostic import Advice, Finding, Severity
 
 BY_FIX = Advice("leave it to `reconciler validate --fix`")
@@ -127,7 +128,7 @@ def _places_finding(group: Sequence[Finding], spec: dict[str, Json], kind: Kind)
     wanted = ", ".join(f"`{name}`" for _, name in sorted(numbered))
     order = f"in this order first: {wanted}" if is_clear else "in the order that is meant first"
     message = f"`{first[-1]}` contradicts the places in the list, which alone count"
-    remedy = f"write the items {order}; then remove `{first[-1]}`"
+    remedy = Advice(f"write the items {order}; then remove `{first[-1]}`")
     return Finding(group[0].code, first, message, suggestion=remedy, at_key=True)
 
 
@@ -217,7 +218,7 @@ def _named(names: Sequence[str]) -> str:
     distinct = [*dict.fromkeys(names)]
     shown = ", ".join(f"`{name}`{_times(names.count(name))}" for name in distinct[:MOST_NAMED])
     more = sum(name not in distinct[:MOST_NAMED] for name in names)
-    return f"{shown} and {more} more" if more > 0 else shown
+    return and_more(shown, more)
 
 
 def _times(count: int) -> str:

@@ -27,8 +27,11 @@ def quoted_pair(first: str, second: str) -> str:
     return f"`{plain(first)}/{plain(second)}`"
 
 
+def and_more(shown: str, rest: int, joint: str = "") -> str:
+    """Return a list in a sentence with the number of what is not shown, if there is any."""
+    return f"{shown}{joint} and {rest:,} more" if rest > 0 else shown
+
+
 def listed(texts: Sequence[str], most: int, joint: str = ", ") -> str:
     """Return the first few texts as a list in a sentence, and how many more there are."""
-    shown = joint.join(texts[:most])
-    rest = len(texts) - most
-    return f"{shown}{joint.rstrip(', ')} and {rest} more" if rest > 0 else shown
+    return and_more(joint.join(texts[:most]), len(texts) - most, joint.rstrip(", "))

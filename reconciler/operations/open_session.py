@@ -66,10 +66,13 @@ if TYPE_CHECKING:
 Answer = TypeVar("Answer")
 
 
-def open_workspace(options: Options, project: Project, scope: Scope) -> Workspace:
+def open_workspace(
+    options: Options, project: Project, scope: Scope, *, for_part: bool = False
+) -> Workspace:
     """Read all manifests, and report errors, and warnings in one line unless `verbose`.
 
-    Raises InvalidInput where a complaint is an error.
+    With `for_part`, warnings are not counted yet: only some of them are about the part. Raises
+    InvalidInput where a complaint is an error.
     """
     workspace = read_workspace(options, project, scope)
     is_whole_shown = options.verbose and not options.quiet
@@ -77,7 +80,7 @@ def open_workspace(options: Options, project: Project, scope: Scope) -> Workspac
     if shown:
         options.reporter.complain(shown)
     warnings = len(workspace.complaints) - len(shown)
-    if warnings and not options.quiet:
+    if warnings and not (options.quiet or for_part):
         options.reporter.say(warnings_in_short(warnings))
     if workspace.errors:
         for plan in filter(is_plan_file, options.paths):
@@ -385,14 +388,14 @@ def _declaration(ref: Ref) -> tuple[re.Pattern[str], re.Pattern[str]]:
     return kind, name
 
 
-def begin_session(options: Options, *, may_lack: bool = False) -> Session:
+def begin_session(options: Options, *, may_lack: bool = False, for_part: bool = False) -> Session:
     """Open a session: do everything that comes before the first request.
 
-    With `may_lack`, secrets of manifests need not be set.
+    With `may_lack`, secrets of manifests need not be set. For `for_part` see `open_workspace`.
     """
     project = open_project(options)
     name, environment = choose_environment(project, options.environment)
-    return session_of(options, project, name, environment, may_lack=may_lack)
+    return session_of(options, project, name, environment, may_lack=may_lack, for_part=for_part)
 
 
 def session_of(
@@ -403,6 +406,7 @@ def session_of(
     allowed: Allowed = Allowed.ALL,
     *,
     may_lack: bool = False,
+    for_part: bool = False,
 ) -> Session:
     """Open a session for an environment that was chosen already, with the allowed secrets."""
     session = _of_environment(options, project, name, environment)
@@ -411,7 +415,7 @@ def session_of(
     session = replace(session, secrets=secrets)
     # The journal is read for the salt only where manifests hold a secret.
     scope = replace(session.scope(options), may_lack=may_lack)
-    workspace = open_workspace(options, project, scope)
+    workspace = open_workspace(options, project, scope, for_part=for_part)
     options.reporter.hide(_redaction_of(workspace))
     covers_all = is_whole(options, project)
     beside = workspace.beside

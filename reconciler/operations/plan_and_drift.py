@@ -17,7 +17,7 @@ from reconciler.errors import ExitCode, InvalidInput, Unsettled, UsageError, wor
 from reconciler.journal.history import History
 from reconciler.journal.store import LockTimeout
 from reconciler.kinds import BY_NAME
-from reconciler.model import Drift, DriftReport, Plan
+from reconciler.model import Drift, DriftReport, Manifest, Plan
 from reconciler.operations.open_project import Options, now
 from reconciler.operations.open_session import Session, cache_of, open_api
 from reconciler.planning.consequences import known_alerts, orphan, watchers_of
@@ -29,6 +29,7 @@ from reconciler.planning.make_plan import PlanTarget, make_plan
 from reconciler.planning.observe import DECISIONS_FORMAT, decided_before
 from reconciler.planning.redact_live import OlderSeals
 from reconciler.project import Embedded, Environment
+from reconciler.report.complaints.text import warnings_in_short
 from reconciler.report.plan.document import PlanDocument, read_plan
 from reconciler.report.safe import hidden, safe
 from reconciler.report.words import plural
@@ -37,6 +38,7 @@ from reconciler.runtime.cache import NO_CACHE, Cache, program
 from reconciler.runtime.failpoints import Point, reached
 from reconciler.runtime.progress import Deed
 from reconciler.runtime.rows import Rows
+from reconciler.syntax.diagnostic import Complaint
 from reconciler.syntax.files import HEAD, begins_plan
 from reconciler.workspace.revision import Changed, branching_point, changed_since
 from reconciler.workspace.selection import EVERYTHING, Selection, read_selection
@@ -204,6 +206,9 @@ def plan_changed(session: Session, options: Options, since: str | None, wanted: 
         changed = changed_since(revision, session.workspace, project, scope, options.paths)
         every, examined = session.workspace.manifests, {found.ref for found in changed.manifests}
         rest = (manifest for manifest in every if manifest.ref not in examined)
+        warnings = _warnings_about(changed.manifests, session.workspace.complaints)
+        if warnings and not (options.quiet or options.verbose):
+            options.reporter.say(warnings_in_short(warnings, " in what is examined"))
         workspace = replace(session.workspace, manifests=changed.manifests)
         others = (*rest, *session.others)
         session = replace(session, workspace=workspace, whole=False, others=others)
@@ -218,6 +223,17 @@ def plan_changed(session: Session, options: Options, since: str | None, wanted: 
         for ref in changed.deleted:
             say(f"no longer declared: {safe(str(ref))}")
     return _as_part(made, changed, history)
+
+
+def _warnings_about(examined: Sequence[Manifest], complaints: Sequence[Complaint]) -> int:
+    """Return how many warnings are about some manifests, or about their files as such."""
+    refs = {str(manifest.ref) for manifest in examined}
+    files = {manifest.source.file for manifest in examined}
+    return sum(
+        complaint.ref in refs if complaint.ref else complaint.file in files
+        for complaint in complaints
+        if not complaint.is_error
+    )
 
 
 def _as_part(made: Plan, changed: Changed, history: History) -> Plan:

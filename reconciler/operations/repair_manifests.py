@@ -13,7 +13,7 @@ from reconciler.project import Project
 from reconciler.syntax.diagnostic import Complaint
 from reconciler.syntax.files import display_name
 from reconciler.workspace.fixes import Fix, Fixes, find_fixes
-from reconciler.workspace.named_repairs import CERTAIN, LIKELY, count_repairs, repair_text
+from reconciler.workspace.named_repairs import CERTAIN, LIKELY, repair_text
 from reconciler.workspace.new_files import replace_text
 from reconciler.workspace.workspace import Workspace
 
@@ -33,6 +33,32 @@ class Repaired:
     unrepaired: Mapping[str, int]
     checked: Checked
     likely: int
+
+
+def count_repairs(checked: Checked, options: Options) -> tuple[int, int]:
+    """Return how many repairs `validate --fix` makes, and how many more are likely."""
+    found = [
+        complaint
+        for complaint in checked.workspace.complaints
+        if complaint.code in _REPAIRED and complaint.suggestion
+    ]
+    if checked.project is None or not found:
+        return 0, 0
+    paths = {display_name(path, checked.project.root): path for path in checked.workspace.read}
+    wrong = {complaint.file: paths.get(complaint.file) for complaint in found}
+    if all(map(_declares, wrong.values())):
+        # All else is as it was, and large.
+        options = replace(options, paths=tuple(filter(None, wrong.values())))
+    made = repair(checked.project, options, guess=False, only_shown=True)
+    return sum(fix.repairs for fix in made.fixes), made.likely
+
+
+_REPAIRED = CERTAIN | LIKELY | {"M305"}
+
+
+def _declares(path: Path | None) -> bool:
+    """Return whether a file is a manifest itself, and not a part of another."""
+    return path is not None and b"apiVersion" in path.read_bytes()
 
 
 def repair(project: Project, options: Options, *, guess: bool, only_shown: bool) -> Repaired:
@@ -57,7 +83,10 @@ def repair(project: Project, options: Options, *, guess: bool, only_shown: bool)
         checked = _check(project, options, fixes)
     for fix in () if only_shown else fixes.values():
         replace_text(fix.path, fix.name, fix.roots, before=fix.before, after=fix.after)
-    likely = 0 if guess else _count_likely(checked.workspace, fixes, pasted)
+    more = [] if guess else _repairs(checked.workspace, fixes, pasted, LIKELY)
+    likely = sum(fix.repairs for fix in more) - sum(
+        fixes[fix.path.resolve()].repairs for fix in more if fix.path.resolve() in fixes
+    )
     unrepaired = {
         name: line
         for name, line in pasted.unrepaired.items()
@@ -91,13 +120,6 @@ def _repairs(
         if found is not None:
             made.append(replace(fix, after=found.after, repairs=fix.repairs + found.repairs))
     return made
-
-
-def _count_likely(workspace: Workspace, fixes: Mapping[Path, Fix], pasted: Fixes) -> int:
-    return sum(
-        count_repairs(fix.after, complaints, LIKELY, is_json=fix.path.suffix == ".json")
-        for fix, complaints in _files(workspace, fixes, pasted)
-    )
 
 
 def _files(

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 from reconciler import model
 from reconciler.document import Path
 from reconciler.kinds import BY_NAME
-from reconciler.model.quoting import quoted
+from reconciler.model.quoting import and_more, quoted
 from reconciler.report.counts import describe_selection
 from reconciler.report.labels import FieldLabel, Lists, facts_of_kind, places_in, spoken_place
 from reconciler.report.words import first_few
@@ -151,8 +151,7 @@ def fields(paths: Iterable[Path], where: FieldLabeler) -> str:
 
 
 def _first(named: Sequence[str], separator: str) -> str:
-    more = f" and {len(named) - MOST_NAMED} more" if len(named) > MOST_NAMED else ""
-    return separator.join(named[:MOST_NAMED]) + more
+    return and_more(separator.join(named[:MOST_NAMED]), len(named) - MOST_NAMED)
 
 
 _FORMS: Mapping[str, Callable[[Any, FieldLabeler], str]] = {

@@ -10,6 +10,7 @@ from operator import eq
 from typing import TypeVar
 
 from reconciler.document import ABSENT, Json, Missing, Path
+from reconciler.model.quoting import and_more
 from reconciler.redaction.templates import references_in
 from reconciler.report.safe import ELLIPSIS, safe
 
@@ -68,8 +69,7 @@ def around_difference(before: str, after: str, room: int) -> tuple[str, str]:
 
 def first_few(names: Sequence[object], most: int, shown: Callable[[str], str] = str) -> str:
     """Return the first `most` names as they are `shown`, joined, and the number of the rest."""
-    more = f" and {len(names) - most:,} more" if len(names) > most else ""
-    return ", ".join(shown(str(name)) for name in names[:most]) + more
+    return and_more(", ".join(shown(str(name)) for name in names[:most]), len(names) - most)
 
 
 Item = TypeVar("Item")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from array import array
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -307,6 +308,9 @@ class Flaws:
             self.noted.append(ParseProblem(departure.code, *place, departure.message))
 
 
+_NUMBER = re.compile(r"[-+]?[0-9.][0-9A-Za-z_.+-]*", re.ASCII)
+_QUOTED_NUMBER = re.compile(r'"[-+]?[0-9.][0-9.eE+-]*"')
+
 OF_VARIABLE = Advice("write another value of the variable in the project file")
 
 
@@ -343,6 +347,32 @@ class DocumentText:
         grafts = {path[1:]: graft for path, graft in self.grafts.items() if path[:1] == (step,)}
         return replace(self, prefix=(*self.prefix, step), grafts=grafts)
 
+    def with_clear_names(self, findings: Iterable[Finding]) -> list[Finding]:
+        """Return findings; a field is not to be renamed to what another is, or should be, named.
+
+        Their advice names the fields.
+        """
+        found = [*findings]
+        fields: dict[tuple[str, Path, str], list[str]] = defaultdict(list)
+        renamed: dict[int, tuple[str, Path, str]] = {}
+        for nth, finding in enumerate(found):
+            if finding.at_key and finding.suggestion and not isinstance(finding.suggestion, Advice):
+                text, path = self.origin(finding.path, at_key=True)
+                *holder, name = (*text.prefix, *path[text.dropped :])
+                renamed[nth] = key = text.file, tuple(holder), finding.suggestion
+                fields[key].append(f"`{name}`")
+                around = value_at(text.document.value, tuple(holder))
+                if isinstance(around, dict) and finding.suggestion in around:
+                    fields[key].append(f"`{finding.suggestion}`")
+        for nth, key in renamed.items():
+            names = [*dict.fromkeys(fields[key])]
+            if len(names) > 1:
+                meant = f"`{key[-1]}`"
+                name_it = "" if meant in names else f", as {meant}"
+                advice = Advice(f"keep one of {', '.join(names)}{name_it}")
+                found[nth] = replace(found[nth], suggestion=advice)
+        return found
+
     def complaint(self, finding: Finding) -> Complaint:
         """Return the complaint for a finding, at its place in the file."""
         text, place = self.origin(finding.path, at_key=finding.at_key)
@@ -357,6 +387,10 @@ class DocumentText:
         )
         if finding.suggestion and not finding.at_key and self._is_filled(path, finding):
             finding = replace(finding, suggestion=OF_VARIABLE)
+        typed = _NUMBER.match(self.document.text, self.document.lines.offset(line, column))
+        if typed is not None and _QUOTED_NUMBER.fullmatch(finding.suggestion):
+            # A number that becomes a text keeps its digits: `1.10`, `0123`.
+            finding = replace(finding, suggestion=f'"{typed[0]}"')
         placed = complaint_at(self.file, self.document.lines, line, column, finding)
         message = placed.message + self.note
         return replace(placed, message=message, ref=self.ref, path=path, item=self.item)

@@ -124,7 +124,8 @@ def is_in(path: Place, places: Sequence[Place]) -> bool:
 class Loader(Complaining):
     """Reader of files that collects their manifests and errors.
 
-    It fills in expressions, applies overrides, repeats and validates.
+    It fills in expressions, applies overrides, repeats and validates. `broken` has the texts of
+    files with a manifest that cannot be read, by file; "" where there is no text.
     """
 
     root: Path
@@ -139,7 +140,7 @@ class Loader(Complaining):
     uses: dict[str, ForEachItems] = field(default_factory=dict)
     taken: SelectedNames = field(default_factory=SelectedNames)
     strays: list[File] = field(default_factory=list)
-    broken: list[str] = field(default_factory=list)
+    broken: dict[str, str] = field(default_factory=dict)
     side_files: int = 0
     includes: Includes = field(init=False)
     _strange: set[str] = field(default_factory=set)
@@ -158,6 +159,7 @@ class Loader(Complaining):
         reading = self.sources.read(file.path, file.name, is_json=file.is_json)
         if isinstance(reading, Complaint):
             self.complaints.append(reading)
+            self.broken[file.name] = ""
             return
         if not (file.is_json and file.named) and not _looks_declared(reading):
             # Another file may name it.
@@ -169,7 +171,7 @@ class Loader(Complaining):
         """Add the manifests of a file, and report its errors."""
         self.note_text(file, reading)
         if reading.has_errors:
-            self.broken.append(reading.lines.text)
+            self.broken[file.name] = reading.lines.text
         if not file.is_json:
             self.complaints.extend(self.silencing.read(file.name, reading.lines))
         if file.is_json and any(flaw.code == "M101" for flaw in reading.flaws):
@@ -192,7 +194,7 @@ class Loader(Complaining):
         for file in self.strays:
             if file.path.resolve() in self.exports | self.includes.real:
                 continue
-            if any(file.path.name in text for text in self.broken):
+            if any(file.path.name in text for text in self.broken.values()):
                 continue
             if not file.is_json:
                 again = self.sources.read(file.path, file.name, is_json=False)
@@ -288,6 +290,7 @@ class Loader(Complaining):
         here = replace(written.here, grafts={**written.here.grafts, **filled.grafts})
         kind = envelope.kind
         if kind is None or not envelope.name:
+            self.broken[here.file] = here.document.text
             # A finding about an unfilled expression would repeat the error of that expression.
             reported = filled.unfilled | {finding.path for finding in filled.findings}
             around = [finding for finding in envelope.findings if finding.path not in reported]

@@ -15,7 +15,7 @@ from reconciler.document import Json, Path
 from reconciler.model import Member, Ref
 from reconciler.project import ProjectVariable
 from reconciler.redaction.templates import SecretHole, named_values, seal
-from reconciler.syntax.diagnostic import Advice, Finding
+from reconciler.syntax.diagnostic import Advice, Complaint, Finding
 from reconciler.syntax.expressions import ExpressionKind, Spot, expression
 from reconciler.syntax.parsed_text import DocumentText, Graft
 from reconciler.syntax.suggestions import nearest
@@ -146,9 +146,15 @@ LOST_REFERENCE: Final = "M503"
 
 
 def reference_findings(
-    references: Sequence[Reference], known: Mapping[Ref, bool], environment: str
+    references: Sequence[Reference],
+    known: Mapping[Ref, bool],
+    environment: str,
+    error_around: Callable[[Ref], Complaint | None],
 ) -> Iterator[Finding]:
-    """Yield a finding for each reference without a target; `known` says which refs are here."""
+    """Yield a finding for each reference without a target; `known` says which refs are here.
+
+    `error_around` returns the error of a file that may declare a resource, and cannot be read.
+    """
     for reference in references:
         path, ref, spot = reference.path, reference.ref, reference.spot
         if known.get(ref):
@@ -159,6 +165,15 @@ def reference_findings(
                 "by its metadata.environments"
             )
             yield Finding(LOST_REFERENCE, path, message, spot=spot)
+            continue
+        error = error_around(ref)
+        if error is not None:
+            place = f"{error.file}:{error.line}" if error.line else error.file
+            message = (
+                f"`{ref}` may be declared in `{error.file}`, which cannot be read: {error.message}"
+            )
+            advice = Advice(f"correct {place} first")
+            yield Finding(LOST_REFERENCE, path, message, suggestion=advice, spot=spot)
             continue
         near = nearest(str(ref), map(str, known))
         message = f"there is no `{ref}` in the manifests that were read"

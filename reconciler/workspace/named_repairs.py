@@ -41,8 +41,6 @@ _AS_WRITTEN: Final = frozenset(("M204", "M301", "M311", "M314"))
 
 _EXPRESSION: Final = re.compile(ANY_PATTERN)
 _BARE: Final = re.compile(r"[A-Za-z_][\w./-]*|[0-9.]+s", re.ASCII)
-_QUOTED_NUMBER: Final = re.compile(r'"[-+]?[0-9.][0-9.eE+-]*"')
-_TYPED_NUMBER: Final = re.compile(r"[-+]?[0-9.][0-9A-Za-z_.+-]*", re.ASCII)
 _BLOCK: Final = ("|", ">")
 
 
@@ -72,13 +70,6 @@ def repair_text(
     if not is_better or (not reading.has_errors and read_text(after, is_json=is_json).has_errors):
         return None
     return RepairedText(after, len(splices))
-
-
-def count_repairs(
-    text: str, complaints: Iterable[Complaint], codes: frozenset[str], *, is_json: bool
-) -> int:
-    """Return how many repairs the complaints of a text name."""
-    return len(_splices(read_text(text, is_json=is_json), complaints, codes, is_json=is_json))
 
 
 def _splices(
@@ -156,10 +147,8 @@ class _Places:
                 continue
             if node.values and not node.is_flow:
                 continue
-            if complaint.code in _AS_WRITTEN:
-                shown = _as_typed(self.text[node.start : node.end], meant)
-            else:
-                shown = _quoted_like(node, meant)
+            is_yaml = complaint.code in _AS_WRITTEN or meant.startswith('"')
+            shown = meant if is_yaml else _quoted_like(node, meant)
             return Splice(node.start, node.end, shown) if not is_json or _is_json(shown) else None
         return None
 
@@ -174,12 +163,6 @@ def _inside(node: SyntaxNode, path: Path) -> Iterator[_Place]:
             yield _Place(inner, key, names)
         yield _Place(inner, value)
         yield from _inside(value, inner)
-
-
-def _as_typed(typed: str, meant: str) -> str:
-    """Return what is meant; a number that becomes a text keeps its digits: `1.10`, `0123`."""
-    is_number = _QUOTED_NUMBER.fullmatch(meant) is not None and _TYPED_NUMBER.fullmatch(typed)
-    return f'"{typed}"' if is_number else meant
 
 
 def _quoted_like(node: SyntaxNode, text: str) -> str:

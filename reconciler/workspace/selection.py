@@ -216,17 +216,21 @@ BETWEEN = frozenset(("M401", "M402", "M403", "M405"))
 class SelectedNames:
     """Names of selected resources, and of resources left out, from reading a workspace.
 
-    `files` and `left_files` are the exports that they name.
+    `files` and `left_files` are the exports that they name. `targets` are the resources that the
+    selected ones refer to.
     """
 
     refs: set[str] = field(default_factory=set)
     left: set[str] = field(default_factory=set)
     files: set[str] = field(default_factory=set)
     left_files: set[str] = field(default_factory=set)
+    targets: set[str] = field(default_factory=set)
 
     def is_about(self, complaint: Complaint, selection: Selection) -> bool:
         """Return whether a complaint is, or may be, about the selection."""
-        is_between = complaint.code in BETWEEN and selection.within is None
+        is_between = complaint.code in BETWEEN and (
+            selection.within is None or complaint.ref in self.targets
+        )
         if is_between or complaint.ref in self.refs:
             return True
         if complaint.is_error and selection.shard is not None:

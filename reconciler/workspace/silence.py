@@ -188,7 +188,7 @@ class Complaining:
     def complain(self, text: DocumentText, findings: Iterable[Finding]) -> bool:
         """Record findings; return whether one of them is an error."""
         failed = False
-        for finding in findings:
+        for finding in text.with_clear_names(findings):
             failed |= finding.severity is Severity.ERROR
             complaint = text.complaint(finding)
             # A value that cannot be read or filled in already has its complaint.

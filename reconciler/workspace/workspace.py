@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 
 from reconciler.kinds.judge_spec import SpecReport
 from reconciler.model import Manifest, Ref
+from reconciler.model.quoting import listed
 from reconciler.project import ProjectFile
 from reconciler.runtime.cache import NO_CACHE, Cache
 from reconciler.runtime.progress import Deed, Waits
@@ -206,6 +207,9 @@ def _checked(loader: Loader, found: Files, settings: ProjectFile) -> Workspace:
     complain_by_features(loader, settings)
     side_files = read_side_files(loader, settings)
     manifests = tuple(manifest.manifest for manifest in declared)
+    loader.taken.targets.update(
+        str(ref) for found in declared if found.selected for ref in found.manifest.references
+    )
     outcome = loader.silencing.told(sorted(set(reported_once(loader.complaints))), manifests)
 
     def is_about(complaint: Complaint) -> bool:
@@ -423,6 +427,5 @@ def _merged(workspaces: Mapping[str, Workspace]) -> list[Complaint]:
 def _in_some(group: Sequence[Complaint], holding: Mapping[Complaint, Sequence[str]]) -> Complaint:
     first = group[0]
     names = tuple(dict.fromkeys(name for complaint in group for name in holding[complaint]))
-    more = len(names) - MOST_NAMED
-    named = ", ".join(names[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
-    return replace(first, message=f"{first.message} (in {named})", environments=names)
+    message = f"{first.message} (in {listed(names, MOST_NAMED)})"
+    return replace(first, message=message, environments=names)

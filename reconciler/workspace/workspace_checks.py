@@ -239,9 +239,21 @@ def complain_of_lost_references(loader: Loader) -> None:
     known |= {manifest.manifest.ref: True for manifest in loader.declared}
     # A manifest that cannot be read has its own complaint, so a reference to it is valid.
     known |= dict.fromkeys(loader.unusable, True)
+    errors: dict[str, Complaint] = {}
+    for complaint in loader.complaints if loader.broken else ():
+        if complaint.is_error and complaint.file in loader.broken:
+            errors.setdefault(complaint.file, complaint)
+
+    def error_around(ref: Ref) -> Complaint | None:
+        name = re.compile(rf"(?<![\w.-]){re.escape(ref.name)}(?![\w-])")
+        texts = ((text, errors[file]) for file, text in loader.broken.items() if file in errors)
+        return next((error for text, error in texts if not text or name.search(text)), None)
+
+    environment = loader.scope.environment
     for manifest in loader.declared:
         for text, references in manifest.references:
-            loader.complain(text, reference_findings(references, known, loader.scope.environment))
+            found = reference_findings(references, known, environment, error_around)
+            loader.complain(text, found)
 
 
 def _cycles(loader: Loader) -> Iterator[Complaint]:

@@ -96,6 +96,22 @@ def test_a_changed_manifest(repository: Repository, committed: bool) -> None:
     assert repository.part() == ["SavedView/a"]
 
 
+@pytest.mark.parametrize(("changed", "counted"), [("views.yaml", 1), ("team.yaml", 0)])
+def test_warnings_of_a_part(repository: Repository, changed: str, counted: int) -> None:
+    """Only the warnings about what is examined are counted, and none of the rest."""
+    text = VIEW.replace("900}}", "900}}\n  zebra: 1")
+    repository.write("other.yaml", text % ("other", "Errors"))
+    repository.write("views.yaml", text % ("b", "Errors"))
+    repository.commit()
+    repository.git("branch", "--force", "main")
+    file = repository.root / changed
+    file.write_text(file.read_text(encoding="utf-8").replace("Errors", "All"), encoding="utf-8")
+
+    ran = repository.run("plan", "--changed-since", "main")
+
+    assert ran.err.count("1 warning ") == ran.err.count(" warning") == counted
+
+
 def test_a_new_manifest(repository: Repository) -> None:
     """A manifest that is in no commit yet is examined."""
     repository.write("new.yaml", VIEW % ("new", "New"))

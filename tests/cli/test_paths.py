@@ -86,6 +86,38 @@ def test_what_no_file_declares(made: Workspace, tmp_path: Path) -> None:
     assert "M503" in run_on(other, "linked.yaml", "validate").out
 
 
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        (SLO.replace("name: Checkout", 'name: "Checkout'), ":5"),
+        (SLO.replace("kind: SLO", "kind: SLOO"), ":2"),
+        (SLO.encode("utf-16"), ""),
+    ],
+)
+def test_a_target_in_a_broken_file(made: Workspace, text: str | bytes, line: str) -> None:
+    """A reference to what a broken file may declare has the error of that file, and its place."""
+    (made.root / "slo.yaml").write_bytes(text if isinstance(text, bytes) else text.encode())
+    found = typed("validate", "--format", "json", str(made.root / "slo.yaml")).json["complaints"]
+
+    ran = run_on(made, "views", "validate", "--format", "json")
+
+    (lost,) = ran.json["complaints"]
+    assert (lost["code"], lost["file"]) == ("M503", "views/linked.yaml")
+    assert found[0]["message"] in lost["message"]
+    assert f" slo.yaml{line} " in lost["suggestion"]
+
+
+def test_a_target_declared_twice(made: Workspace) -> None:
+    """A reference to what two other files declare is no missing one: the second is the error."""
+    made.write("twin.yaml", SLO)
+
+    ran = run_on(made, "views", "validate", "--format", "json")
+
+    assert [(found["code"], found["file"]) for found in ran.json["complaints"]] == [
+        ("M401", "twin.yaml")
+    ]
+
+
 @pytest.mark.promise("S41")
 def test_a_selection_in_a_path(made: Workspace) -> None:
     """A selection in a path counts what it leaves out of the path alone, with a cache too."""

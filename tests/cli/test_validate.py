@@ -106,7 +106,7 @@ def test_all_files_in_one_run(project: Workspace) -> None:
 
 def test_the_json_form(project: Workspace) -> None:
     """The JSON form holds every complaint with all that a tool needs to place it."""
-    project.write("view.yaml", wrong())
+    project.write("view.yaml", good().replace("  name:", "  nmae:"))
 
     ran = project.run("validate", "--format", "json")
 
@@ -120,7 +120,7 @@ def test_the_json_form(project: Workspace) -> None:
                 "code": "M303",
                 "severity": "error",
                 "file": "view.yaml",
-                "line": 7,
+                "line": 5,
                 "column": 3,
                 "message": "unknown field `nmae`",
                 "suggestion": "name",

@@ -7,11 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reconciler.document import Json
-from reconciler.kinds.checks import ITEMS, NO_ITEMS, meant_text, seconds_of
+from reconciler.kinds.checks import ITEMS, NO_ITEMS, meant_text
+from reconciler.kinds.field_traits import Unit, closed, duration_in, examples
 from reconciler.kinds.judge_spec import judge
 from reconciler.kinds.kind import Kind
 from reconciler.kinds.log_policy_set import LOG_POLICY_SET
 from reconciler.kinds.saved_view import SAVED_VIEW
+from reconciler.kinds.slo import SLO
 from reconciler.syntax.read_text import read_text
 
 
@@ -50,22 +52,46 @@ def test_an_expression_without_its_dollar(value: dict[str, Json], meant: str) ->
 
 
 @pytest.mark.parametrize(
-    ("text", "seconds"),
+    ("text", "unit", "count"),
     [
-        ("15m", "900"),
-        ("1h", "3600"),
-        ("2 d", "172800"),
-        ("1w", "604800"),
-        ("m", ""),
-        ("5 min", "300"),
-        ("5min", "300"),
-        ("2 hours", "7200"),
-        ("5 mi", ""),
+        ("15m", Unit.SECONDS, 900),
+        ("1h", Unit.SECONDS, 3600),
+        ("2 d", Unit.MINUTES, 2880),
+        ("1w", Unit.SECONDS, 604_800),
+        ("m", Unit.SECONDS, None),
+        ("5 min", Unit.MILLISECONDS, 300_000),
+        ("5min", Unit.MINUTES, 5),
+        ("250ms", Unit.MILLISECONDS, 250),
+        ("90 secs", Unit.MINUTES, None),
+        ("2 hours", Unit.SECONDS, 7200),
+        ("5 mi", Unit.SECONDS, None),
+        ("5m", Unit.PERCENT, None),
     ],
 )
-def test_durations(text: str, seconds: str) -> None:
-    """A duration is so many seconds; what is none is not guessed."""
-    assert seconds_of(text) == seconds
+def test_durations(text: str, unit: Unit, count: int | None) -> None:
+    """A duration is a whole number in a unit of time; any other is not guessed."""
+    assert duration_in(unit, text) == count
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [("10m", "W_MINUTES_10"), ("1 hour", "W_HOURS_1"), ("60min", "W_HOURS_1"), ("20m", "")],
+)
+def test_a_listed_duration(text: str, meant: str) -> None:
+    """A duration is the listed value of its length, wherever the value has its number."""
+    assert examples("W_", "MINUTES_10", "HOURS_1_OR_UNSPECIFIED").near(text).startswith(meant)
+    assert closed("W_", "10_MINUTES").near("600s") == "W_10_MINUTES"
+
+
+@pytest.mark.parametrize(
+    ("target", "meant"),
+    [(9950, "99.5"), (999, "99.9"), (99_950, "99.95"), (101, ""), (5000, ""), (-9950, "")],
+)
+def test_a_target_without_its_point(target: float, meant: str) -> None:
+    """A target over 100 is a share of 1,000 or more where that is a usual target."""
+    spec: dict[str, Json] = {"name": "a", "targetThresholdPercentage": target}
+
+    assert repair_of(SLO, spec) == [meant]
 
 
 @pytest.mark.parametrize(

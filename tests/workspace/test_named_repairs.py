@@ -96,9 +96,10 @@ def test_all_that_is_named(workspace: Workspace, line_end: str) -> None:
     assert re.findall(r"\d+", ran.err.splitlines()[0]) == ["8", "1"]
 
 
-def test_likely_repairs(workspace: Workspace) -> None:
+@pytest.mark.parametrize("target", ["0.999", "9990"])
+def test_likely_repairs(workspace: Workspace, target: str) -> None:
     """A guess is counted and not made, and `--unsafe-fixes` makes it."""
-    text = SLO.replace("99.9", "0.999")
+    text = SLO.replace("99.9", target)
     file = workspace.write("slo.yaml", text)
 
     counted = workspace.run("validate", "--fix")
@@ -109,7 +110,7 @@ def test_likely_repairs(workspace: Workspace) -> None:
     made = workspace.run("validate", "--fix", "--unsafe-fixes")
 
     assert file.read_text(encoding="utf-8") == SLO
-    assert (counted.code, made.code, made.out) == (0, 0, "")
+    assert (counted.code, made.code, made.out) == (0 if target < "1" else 4, 0, "")
 
 
 def test_an_error_that_is_left(workspace: Workspace) -> None:
@@ -140,6 +141,68 @@ def test_what_is_no_place_of_a_repair(workspace: Workspace, text: str) -> None:
     ran = workspace.run("validate", "--fix")
 
     assert (ran.code, file.read_text(encoding="utf-8")) == (4, text)
+
+
+RIVALS = """\
+apiVersion: reconciler/v1
+kind: SLO
+metadata: {name: checkout, labels: {version: 1.10}}
+spec:
+  name: Checkout
+  descripton: Who buys
+  desciption: Who sells
+  targetThresholdPercentage: "99,5"
+  sloTimeFrame: SLO_TIME_FRAME_28_DAYS
+  requestBasedMetricSli: {goodEvents: {query: good}, totalEvent: {query: all}}
+"""
+
+
+def test_fields_with_one_right_name(workspace: Workspace) -> None:
+    """Of fields with one right name none is renamed, their advice has all, the rest is repaired."""
+    file = workspace.write("slo.yaml", RIVALS)
+
+    ran = workspace.run("validate", "--fix", "--format", "json")
+
+    after = RIVALS.replace('"99,5"', "99.5").replace("1.10", '"1.10"')
+    assert file.read_text(encoding="utf-8") == after.replace("Event:", "Events:")
+    assert [
+        [name in complaint["suggestion"] for name in ("descripton", "desciption", "description")]
+        for complaint in ran.json["complaints"]
+    ] == [[True] * 3] * 2
+    assert "likely" not in ran.err
+
+
+@pytest.mark.parametrize("number", ["1.10", "0123", "1e3", "-0.50"])
+def test_digits_are_kept(workspace: Workspace, number: str) -> None:
+    """A number that becomes a text keeps its digits, in the advice and in the repair."""
+    text = SLO.replace("metadata: {", f"metadata: {{labels: {{version: {number}}}, ")
+    file = workspace.write("slo.yaml", text)
+
+    ran = workspace.run("validate", "--format", "json")
+    workspace.run("validate", "--fix")
+
+    errors = (found for found in ran.json["complaints"] if found["severity"] == "error")
+    advice = [complaint["suggestion"] for complaint in errors]
+    assert advice == [f'"{number}"']
+    assert file.read_text(encoding="utf-8") == text.replace(number, advice[0])
+
+
+@pytest.mark.parametrize("is_narrow", [True, False])
+def test_repairs_are_counted_beforehand(workspace: Workspace, *, is_narrow: bool) -> None:
+    """`validate` says how many repairs `--fix` makes, and how many more `--unsafe-fixes`."""
+    workspace.write("shop.yaml", BROKEN)
+    workspace.write("slo.yaml", SLO.replace("99.9", "0.999").replace("checkout", "buying"))
+    if not is_narrow:
+        text = "{kind: SLO, metadata: {name: odd}, apiversion: reconciler/v1, spec: {}}"
+        workspace.write("odd.yaml", text)
+
+    counted = workspace.run("validate").err.splitlines()[-1]
+    certain = workspace.run("validate", "--fix").err.splitlines()[0]
+    likely = workspace.run("validate", "--unsafe-fixes").err.splitlines()[0]
+
+    made = [re.findall(r"(\d+) fields?", line)[0] for line in (certain, likely)]
+    assert re.findall(r"(\d+) (?:fields?|more)", counted) == made
+    assert "--fix" not in workspace.run("validate").err
 
 
 @pytest.mark.parametrize("mistake", MISTAKES)

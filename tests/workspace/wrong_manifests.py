@@ -60,7 +60,7 @@ ENVELOPES = [
     _name('"a\\n::stop-commands::x"', "a-stop-commands-x"),
     _name("n" * 300, "n" * 253),
     text("an unknown environment", "M207", "3:36", "`prodution` is not an environment", envelope(_V1, "kind: SLO", "metadata: {name: a, environments: [prodution]}"), "production"),
-    text("a field beside spec", "M208", "3:1", "unknown field `spce`", envelope(_V1, "kind: SLO", "spce: {}", _NAME), "spec"),
+    text("a field beside spec", "M208", "3:1", "unknown field `spce`", envelope(_V1, "kind: SLO", "spce: {}", _NAME), "keep one of `spce`, `spec`"),
     text("a field in metadata", "M208", "3:21", "unknown field `label`", envelope(_V1, "kind: SLO", "metadata: {name: a, label: {}}"), "labels"),
     text("a namespace", "M208", "3:21", "(known: name, id, ids, labels, environments, protect, exempt)", envelope(_V1, "kind: SLO", "metadata: {name: a, namespace: x}")),
     text("exemptions as a list", "M210", "3:29", "a mapping of codes to reasons", _exempt("[L201]")),

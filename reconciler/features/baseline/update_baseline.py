@@ -70,14 +70,7 @@ def updated(checked: Checked, options: Options, _: object) -> Checked:
     if any(complaint.is_error for complaint in left):
         options.reporter.say(f"{safe(name)} is left as it is: correct the errors first")
         return checked
-    content = baseline_text(found).encode()
-    try:
-        if path.exists():
-            replace_file(path, content)
-        else:
-            write_new_files([(path, content)])
-    except OSError as error:
-        raise InvalidInput(f"{name} cannot be written: {error.strerror}") from error
+    _write(path, name, baseline_text(found).encode())
     options.reporter.say(
         f"{safe(name)}: {plural(len(found), 'complaint')} accepted, before {sum(before.values()):,}"
     )
@@ -89,6 +82,20 @@ def updated(checked: Checked, options: Options, _: object) -> Checked:
             workspace, complaints=tuple(left), suppressed=tuple(sorted((*others, *accepted)))
         ),
     )
+
+
+def _write(path: Path, name: str, content: bytes) -> None:
+    """Write the file, in a new folder where there is none."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if path.exists():
+            replace_file(path, content)
+        else:
+            write_new_files([(path, content)])
+    except FileExistsError as error:
+        raise InvalidInput(f"{name} cannot be written: {error.filename} is no folder") from error
+    except OSError as error:
+        raise InvalidInput(f"{name} cannot be written: {error.strerror}") from error
 
 
 def _own_file(project: Project) -> Path:

@@ -180,15 +180,13 @@ SLUG: Final = of.Formed(
     in_path=True,
     repair=Advice("remove it: a new dashboard gets the slug of metadata.name"),
 )
-_DURATION: Final = re.compile(r"([0-9]{1,9}) ?([mhdw])")
-_SECONDS_OF: Final = {"m": 60, "h": 3600, "d": 86_400, "w": 604_800}
 
 
 def _in_seconds(text: str) -> str:
     """Return a duration as the service writes it, `3600s` for `1h`."""
-    found = _DURATION.fullmatch(text.strip().lower())
-    if found is not None:
-        return f"{int(found[1]) * _SECONDS_OF[found[2]]}s"
+    seconds = of.duration_in(of.Unit.SECONDS, text)
+    if seconds is not None:
+        return f"{seconds}s"
     return f"{text}s" if text.isascii() and text.isdigit() else ""
 
 

@@ -36,7 +36,7 @@ from reconciler.model import (
     TakesOver,
     WriteLost,
 )
-from reconciler.model.quoting import quoted
+from reconciler.model.quoting import listed, quoted
 from reconciler.planning.guards.remedies import (
     adopting,
     allowing,
@@ -316,12 +316,10 @@ def without_memory(plan: Plan) -> Iterator[GuardViolation]:
     ]
     if not blind:
         return
-    shown = ", ".join(blind[:MOST_NAMED])
-    more = f" and {len(blind) - MOST_NAMED} more" if len(blind) > MOST_NAMED else ""
     is_lost = isinstance(missing, NoJournal)
     has = "no journal" if is_lost else "an old copy of its journal"
     message = (
-        f"`{plan.environment}` has {has}, so it is unknown whether {shown}{more} "
+        f"`{plan.environment}` has {has}, so it is unknown whether {listed(blind, MOST_NAMED)} "
         f"{'is' if len(blind) == 1 else 'are'} there already: a second one could not be found, "
         "nor deleted"
     )

@@ -15,7 +15,7 @@ from reconciler.document import value_at
 from reconciler.errors import ReconcilerError
 from reconciler.kinds import BY_NAME
 from reconciler.model import Change, GuardViolation, NeverWritten, Plan, Ref
-from reconciler.model.quoting import quoted
+from reconciler.model.quoting import listed, quoted
 from reconciler.planning.guards.plan_limits import MOST_NAMED, unknown_writer
 from reconciler.planning.guards.remedies import (
     allowing,
@@ -150,13 +150,14 @@ def _describe(changes: Sequence[Change], unread: str, earlier: str) -> str:
     reasons = {change.ref: never_written(change) for change in changes}
     others = {ref: why for ref, why in reasons.items() if why is not None and why.is_another}
     ahead = [*others, *(change.ref for change in changes if change.ref not in others)]
+    named_ids = "that id" if len(changes) == 1 else "those ids"
     message = (
         f"{_counted(changes)} would be written unseen, and this journal neither wrote nor imported "
-        f"what has {'that id' if len(changes) == 1 else 'those ids'}: {_listed(ahead)}{earlier}"
+        f"what has {named_ids}: {listed([*map(str, ahead)], MOST_NAMED)}{earlier}"
     )
     if others:
         named = [_other_name(ref, why) for ref, why in others.items()]
-        message += f"; incidents and events have another name for {_shortened(named)}"
+        message += f"; incidents and events have another name for {listed(named, MOST_NAMED)}"
     known = sum(why is not None and bool(why.names) for why in reasons.values())
     if known > len(others):
         message += f"; they have the declared name for {known - len(others)}"
@@ -176,12 +177,3 @@ def _counted(changes: Sequence[Change]) -> str:
     for change in changes:
         counts[change.ref.kind] = counts.get(change.ref.kind, 0) + 1
     return " and ".join(f"{count} {kind}" for kind, count in counts.items())
-
-
-def _listed(refs: Sequence[Ref]) -> str:
-    return _shortened([str(ref) for ref in refs])
-
-
-def _shortened(texts: Sequence[str]) -> str:
-    more = f" and {len(texts) - MOST_NAMED} more" if len(texts) > MOST_NAMED else ""
-    return ", ".join(texts[:MOST_NAMED]) + more

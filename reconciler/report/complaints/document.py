@@ -195,3 +195,12 @@ def fix_summary(
     count = f"{plural(repairs, 'field')} in {plural(files, 'file')}"
     head = f"repaired {count}" if is_done else f"would repair {count}; nothing is written"
     return "\n".join((head, *left))
+
+
+def describe_repairs(commands: Sequence[str], certain: int, likely: int) -> str:
+    """Return which of two commands repairs how much; the second repairs the likely too."""
+    fix, guess = commands
+    if not certain:
+        return f"`{guess}` repairs {plural(likely, 'field')}" if likely else ""
+    more = f", `--unsafe-fixes` {likely:,} more" if likely else ""
+    return f"`{fix}` repairs {plural(certain, 'field')}{more}"

@@ -28,9 +28,9 @@ def complaints_text(complaints: Sequence[Complaint], style: Style) -> str:
     return "\n".join((*lines, *_hint(shown, style), ""))
 
 
-def warnings_in_short(warnings: int) -> str:
+def warnings_in_short(warnings: int, where: str = "") -> str:
     """Return one line about warnings: many would hide the answer of a command."""
-    return f"{plural(warnings, 'warning')}: `{on_manifests('validate')}`"
+    return f"{plural(warnings, 'warning')}{where}: `{on_manifests('validate')}`"
 
 
 def _hint(shown: Sequence[Complaint], style: Style) -> Iterator[str]:

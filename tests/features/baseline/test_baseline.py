@@ -123,6 +123,20 @@ def test_an_update_without_a_setting(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert "`baseline: baseline.jsonl`" in ran.err
 
 
+def test_a_baseline_in_a_new_folder(project: Workspace) -> None:
+    """An update makes the folders of the file; a file in the place of a folder stays."""
+    project.settle(f"{PROJECT}baseline: checks/old/baseline.jsonl\n")
+    assert codes()
+    assert typed("validate", "--update-baseline").code == 0
+    assert not codes()
+
+    project.settle(f"{PROJECT}baseline: alert.yaml/baseline.jsonl\n")
+    ran = typed("validate", "--update-baseline")
+
+    assert ran.code == 4
+    assert f"{project.root / 'alert.yaml'} is no folder" in ran.err
+
+
 @pytest.mark.parametrize("target", ["../outside.jsonl", "alert.yaml"])
 def test_a_baseline_behind_a_link(project: Workspace, target: str) -> None:
     """What a link leads to is never overwritten."""
