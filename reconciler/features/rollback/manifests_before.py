@@ -53,6 +53,7 @@ def write_manifests(
             for file in files
         ],
         unplaced=sorted({**back.why, **blocked}.items()),
+        broken=back.broken,
         only_shown=only_shown,
     )
 
@@ -77,7 +78,7 @@ def proposal(session: Session, given: Mapping[str, str]) -> ProposedEdits:
         title=f"Roll back the manifests of {made.environment} to before {made.run[:SHORT_RUN]}",
         body=written_markdown(made),
         files=made.files,
-        undecided=bool(made.unplaced),
+        undecided=bool(made.unplaced or made.broken),
         subject="edits of the manifests",
         about=made.run[:SHORT_RUN],
         exit_code=made.exit_code,
