@@ -45,7 +45,7 @@ def test_no_journal_here(here: Path) -> None:
     assert [shown.code for shown in ran] == [0, 0, 4]
     for shown in ran:
         assert place in shown.err
-        assert "or it is lost" in shown.err
+        assert "is lost" in shown.err
         assert "with `--path PATH`" in shown.err
 
 

@@ -55,7 +55,7 @@ class WrittenBack:
 
     @property
     def left(self) -> Iterator[tuple[str, str]]:
-        """What is left as it is, or not looked at, and why."""
+        """The resources and files that are left as they are, and why."""
         yield from ((str(ref), why) for ref, why in self.unplaced)
         for error in self.broken:
             why = f"broken, and not looked at: {error.message} [{error.code}]"

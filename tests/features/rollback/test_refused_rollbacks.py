@@ -86,4 +86,4 @@ def test_without_a_journal(tmp_path: Path, flags: list[str]) -> None:
 
     assert ran.code == 64
     assert f"{made.root / '.reconciler' / 'local.journal.jsonl'}: " in ran.err
-    assert "or it is lost" in ran.err
+    assert "is lost" in ran.err
