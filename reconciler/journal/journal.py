@@ -57,7 +57,7 @@ from reconciler.journal.store import (
     moment,
     taken_in_time,
 )
-from reconciler.runtime.advice import lead_back, on_journal
+from reconciler.runtime.advice import bring_back, lead_back, on_journal
 from reconciler.runtime.cache import Cache, program
 from reconciler.runtime.progress import Keeping, Waits
 
@@ -358,6 +358,19 @@ class Journal:
     def is_gone(self) -> bool:
         """Return whether there was a journal here, and none when it was read."""
         return self.header is None and self.is_old_copy
+
+    @property
+    def why_missing(self) -> str:
+        """Return that there is no journal here, and how to bring it back; "" where there is one."""
+        if self.header is not None:
+            return ""
+        if self.is_gone:
+            known = f"the journal at {self.place} is gone: the last run left one there"
+            return f"{known}; {bring_back()}"
+        return (
+            f"there is no journal at {self.place}: nothing was applied yet, "
+            f"or it is lost: {bring_back()}"
+        )
 
     def now(self) -> str:
         """Return the time as entries have it: UTC, to the second."""

@@ -200,6 +200,8 @@ def runs_named(entries: Sequence[journaled.Entry], name: str) -> list[RunSummary
 
 def chosen_run(journal: Journal, name: str) -> RunSummary:
     """Return the only run that a name means. Raises UsageError for none, and for several."""
+    if journal.why_missing:
+        raise UsageError(journal.why_missing)
     found = runs_named(journal.entries, name)
     look = f"`{on_journal('history')}` lists the runs"
     if not found and name == LAST:

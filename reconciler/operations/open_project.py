@@ -252,6 +252,17 @@ def warn_of_lost_end(journal: Journal, reporter: Reporter) -> None:
         )
 
 
+def warn_of_new_journal(journal: Journal, reporter: Reporter) -> None:
+    """Warn, before a run writes where there is no journal, of what its new journal lacks."""
+    if journal.header is None:
+        reporter.say(
+            f"warning: there is no journal at {safe(journal.place)}, so this run begins a new one. "
+            "If resources were applied before, the new one does not know it: drift of alerts and "
+            "saved views is not seen before their next apply, and earlier runs cannot be rolled "
+            f"back. If the old one is lost, first {bring_back()}"
+        )
+
+
 def store_at(project: Project, setting: str) -> Store:
     """Return the store at a place that is written as in the project file.
 

@@ -211,6 +211,16 @@ def _rolling_back(remark: model.RollsBack) -> str:
     )
 
 
+def describe_rest(remark: model.RollsBack) -> str:
+    """Return what is left to do after a rollback: the manifests to edit; "" where none is known."""
+    if not remark.files:
+        return ""
+    where = f"them with `{_writing(remark)}`" if remark.places else _first(remark.files, ", ")
+    return (
+        f"manifests may still declare what was rolled back: before their next apply, edit {where}"
+    )
+
+
 def _in_git(remark: model.RollsBack) -> str:
     """Return where to look in git: a run records its commit, which need not be the change."""
     if not remark.files:

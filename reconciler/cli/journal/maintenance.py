@@ -57,7 +57,7 @@ def opened_journal(options: Options) -> Journal:
         return journal
     warn_of_lost_end(journal, options.reporter)
     if journal.header is None and not journal.is_gone:
-        words(f"there is no journal at {safe(journal.place)}{hint_at_places(options)}")
+        words(f"{safe(journal.why_missing)}{hint_at_places(options)}")
     return journal
 
 
@@ -178,15 +178,8 @@ def verify(*, options: Options, form: str) -> int:
     journal = open_environment(options).unread_journal()
     journal.load()
     if journal.header is None:
-        if journal.is_gone:
-            raise InvalidInput(
-                f"the journal at {journal.place} is gone: the last run left one there; "
-                f"{bring_back()}"
-            )
-        raise InvalidInput(
-            f"there is no journal at {journal.place}: nothing was applied yet, "
-            f"or it is lost: {bring_back()}{hint_at_places(options)}"
-        )
+        hint = "" if journal.is_gone else hint_at_places(options)
+        raise InvalidInput(f"{journal.why_missing}{hint}")
     findings = list(_findings(journal))
     is_old = any(finding.name == "old copy" for finding in findings)
     code = JournalError.exit_code if is_old else 0

@@ -28,7 +28,12 @@ from reconciler.journal.journal import Journal
 from reconciler.journal.store import LockTimeout
 from reconciler.model import Manifest, Ref
 from reconciler.operations.added_by_features import ProposedEdits
-from reconciler.operations.open_project import Options, applied_commit, manifest_paths
+from reconciler.operations.open_project import (
+    Options,
+    applied_commit,
+    manifest_paths,
+    warn_of_new_journal,
+)
 from reconciler.operations.open_session import Session, open_api, read_workspaces
 from reconciler.planning.make_plan import PlanTarget
 from reconciler.planning.redact_live import OlderSeals
@@ -94,6 +99,7 @@ def adopt(
             reached(Point.FILE_REPLACED)
         entries = [*_entries(made, name, journal.now())]
         if entries:
+            warn_of_new_journal(journal, options.reporter)
             commit = applied_commit(session.project)
             journal.begin(journal.run_entry(name, "adopt", commit))
             journal.append(entries)

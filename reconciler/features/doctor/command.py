@@ -221,8 +221,7 @@ def _is_open_to_others(place: str) -> bool:
 def _no_journal(session: Session, journal: Journal, options: Options) -> Check:
     """Return the check of a missing journal: after a loss it is unknown what was applied."""
     if journal.is_gone:
-        detail = f"the one at {journal.place} is gone: the last run left one there"
-        return Check("journal", "warning", f"{detail}: {bring_back()}")
+        return Check("journal", "warning", journal.why_missing)
     known = 0 if isinstance(session.target, Embedded) else _declared_ids(session, options)
     if known:
         detail = (

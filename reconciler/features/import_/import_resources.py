@@ -44,7 +44,7 @@ from reconciler.journal.journal import Journal
 from reconciler.journal.store import LockTimeout
 from reconciler.kinds import BY_NAME
 from reconciler.model import Manifest, Ref, RemoteId, Seen, Source
-from reconciler.operations.open_project import Options, applied_commit
+from reconciler.operations.open_project import Options, applied_commit, warn_of_new_journal
 from reconciler.operations.open_session import Session
 from reconciler.project import ProjectVariable
 from reconciler.records.alert_events import ALERTS
@@ -175,6 +175,9 @@ def import_now(options: Options, wanted: ToImport, patience: LockTimeout) -> Imp
         work.clear()
         if work.matched.new or work.agreed:
             with journal.locked(str(uuid4()), patience):
+                # Without manifests nothing was applied from here, so nothing is lost.
+                if session.workspace.manifests:
+                    warn_of_new_journal(journal, options.reporter)
                 work.write()
     return work.result
 

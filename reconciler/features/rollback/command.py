@@ -38,7 +38,7 @@ from reconciler.operations.plan_and_drift import (
     write_private,
 )
 from reconciler.report.plan.document import plan_json
-from reconciler.report.reasons import describe_remark
+from reconciler.report.reasons import describe_rest
 from reconciler.report.safe import safe
 from reconciler.runtime.advice import from_journal
 
@@ -167,7 +167,7 @@ def _line_of(run: str, refs: Sequence[Ref], *, live: bool) -> str:
 
 
 def _remind(made: Plan) -> None:
-    """Print after a rollback, too, that git would bring the changes back."""
+    """Print after a rollback how its manifests are edited; the plan has said more."""
     for remark in made.remarks:
-        if isinstance(remark, RollsBack):
-            words(safe(describe_remark(remark)))
+        if isinstance(remark, RollsBack) and (rest := describe_rest(remark)):
+            words(safe(rest))

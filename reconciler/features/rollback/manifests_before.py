@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from reconciler.errors import UsageError
 from reconciler.features.rollback.roll_back import ROLLBACK, states_before, way_back
@@ -53,6 +54,7 @@ def write_manifests(
             for file in files
         ],
         unplaced=sorted({**back.why, **blocked}.items()),
+        broken=back.broken,
         only_shown=only_shown,
     )
 
@@ -72,12 +74,12 @@ def proposal(session: Session, given: Mapping[str, str]) -> ProposedEdits:
         raise UsageError(
             "`run`: name the run to roll back, an id as `journal history` shows it, or `last`"
         )
-    made = write_manifests(session, given["run"], only_shown=True)
+    made = replace(write_manifests(session, given["run"], only_shown=True), only_shown=False)
     return ProposedEdits(
         title=f"Roll back the manifests of {made.environment} to before {made.run[:SHORT_RUN]}",
         body=written_markdown(made),
         files=made.files,
-        undecided=bool(made.unplaced),
+        undecided=bool(made.unplaced or made.broken),
         subject="edits of the manifests",
         about=made.run[:SHORT_RUN],
         exit_code=made.exit_code,

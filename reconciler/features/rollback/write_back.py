@@ -5,12 +5,26 @@ Nothing is asked of the service, and the journal is only read. Source: docs/roll
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import json
+import re
+from bisect import bisect
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path as File
 from typing import Final
 
-from reconciler.document import ABSENT, Json, Missing, Path, differences, same, towards, value_at
+from reconciler.document import (
+    ABSENT,
+    Json,
+    Missing,
+    Path,
+    Shape,
+    differences,
+    same,
+    towards,
+    value_at,
+)
 from reconciler.features.rollback.value_places import (
     NewValue,
     Place,
@@ -22,9 +36,12 @@ from reconciler.journal.history import History
 from reconciler.kinds import BY_NAME
 from reconciler.kinds.shape import in_usual_order
 from reconciler.model import Manifest, Ref, Seen
+from reconciler.model.quoting import listed
 from reconciler.operations.open_session import Session, files_naming
-from reconciler.redaction.templates import resolve
+from reconciler.project import ProjectVariable
+from reconciler.redaction.templates import pointing, resolve, written_out
 from reconciler.syntax.diagnostic import Complaint
+from reconciler.syntax.files import read_file
 from reconciler.syntax.read_text import read_text
 from reconciler.workspace.expression_scope import Scope
 from reconciler.workspace.manifest_edits import (
@@ -36,7 +53,14 @@ from reconciler.workspace.manifest_edits import (
     WovenError,
     text_after,
 )
-from reconciler.workspace.workspace import Workspace, load_workspaces, sources_of
+from reconciler.workspace.overrides import overridden
+from reconciler.workspace.workspace import (
+    MOST_NAMED,
+    Workspace,
+    everywhere,
+    load_workspaces,
+    sources_of,
+)
 
 _UNLIKE: Final = "its manifest would still declare something else: edit it by hand"
 _NOT_DECLARED: Final = "no manifest declares it any more"
@@ -80,7 +104,11 @@ def _text_with(script: Script, known: Mapping[tuple[int, Path], Json | Missing])
     made = text_after(script, edits) if edits else (script.text, [])
     if made is None:
         raise WovenError(f"{script.name}: {LOST}")
-    return made[0]
+    after, forks = made
+    for fork in forks:
+        where = f"{script.name}:{fork.line}"
+        raise WovenError(f"{where} shares it by the anchor `&{fork.anchor}`: edit it by hand")
+    return after
 
 
 def _with_value(document: Json, path: Path, value: Json | Missing) -> Json:
@@ -96,7 +124,7 @@ def _with_value(document: Json, path: Path, value: Json | Missing) -> Json:
     return {**fields, str(step): _with_value(fields.get(str(step)), rest, value)}
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(kw_only=True)
 class WayBack:
     """The way back of manifests to `wanted`, the specs of some resources by the journal.
 
@@ -116,7 +144,7 @@ class WayBack:
     def __post_init__(self) -> None:
         """Read the manifests, and find where the values of each resource are written."""
         project = self.session.project
-        self.workspace = self._read(self.scope)
+        self.workspace = self._read([self.scope])[self.scope.environment]
         originals = Originals(project.root, self.roots, self.workspace.read, self.session.name)
         self.finder = ValueFinder(originals, project.file, self.session.name)
         for manifest in self.workspace.manifests:
@@ -140,12 +168,28 @@ class WayBack:
         project = self.session.project
         return [project.root / path for path in project.settings.manifests]
 
-    def _read(self, scope: Scope, instead: Mapping[File, str] | None = None) -> Workspace:
+    def _read(self, scopes: Sequence[Scope], files: Sequence[Edited] = ()) -> dict[str, Workspace]:
+        """Return the workspace of each scope, as it would be with the edited files."""
         project = self.session.project
-        every = load_workspaces(
-            self._paths, project.root, [scope], project.settings, instead=instead or {}
-        )
-        return every[scope.environment]
+        instead = {file.script.path.resolve(): file.after for file in files}
+        return load_workspaces(self._paths, project.root, scopes, project.settings, instead=instead)
+
+    @cached_property
+    def _elsewhere(self) -> dict[str, Workspace]:
+        """The workspaces of the other environments."""
+        return self._read(self._scopes_elsewhere())
+
+    def _scopes_elsewhere(self, files: Sequence[Edited] = ()) -> list[Scope]:
+        plain = replace(self.scope.without_secrets, may_lack=False)
+        is_trial = self.session.environment.emulator is not None
+        return [
+            replace(
+                plain, environment=name, variables=self._variables(name, other.variables, files)
+            )
+            for name, other in self.session.project.settings.environments.items()
+            # An emulator for trials next to a service is to declare the same as the service.
+            if name != self.session.name and (is_trial or other.emulator is None)
+        ]
 
     def _why_missing(self, ref: Ref) -> str:
         """Return why a resource has no manifest: an error in its file, or there is none."""
@@ -158,16 +202,10 @@ class WayBack:
     def _place(self, ref: Ref, *, in_place: bool = False) -> None:
         """Find the places of the values of one resource, or keep why there is none."""
         manifest, original = self.declared[ref]
-        kinds = [*BY_NAME]
-        earlier = kinds[: kinds.index(ref.kind)]
         spelling = Respelling(
             finder=self.finder,
             item=self.finder.item_of(manifest, original),
-            targets={
-                str(self.history.of(other.ref).remote_id): other.ref
-                for other in self.workspace.manifests
-                if other.ref.kind in earlier
-            },
+            targets=self._targets(ref),
             in_place=in_place,
         )
         try:
@@ -177,6 +215,16 @@ class WayBack:
             self.why[ref] = str(error)
         except (KeyError, IndexError, RecursionError):
             self.why[ref] = LOST
+
+    def _targets(self, ref: Ref) -> dict[str, Ref | str]:
+        """Return the resources that one may refer to, by their ids."""
+        kinds = [*BY_NAME]
+        earlier = kinds[: kinds.index(ref.kind)]
+        return {
+            str(self.history.of(other.ref).remote_id): other.ref
+            for other in self.workspace.manifests
+            if other.ref.kind in earlier
+        }
 
     def _now(self, manifest: Manifest) -> dict[str, Json]:
         """Return what a manifest declares, completed as a plan completes it."""
@@ -190,20 +238,73 @@ class WayBack:
 
     def places(self) -> list[tuple[str, int]]:
         """Return file and line of each value that is to change, in their order."""
+        return self.places_of(self.values)
+
+    def places_of(self, refs: Iterable[Ref]) -> list[tuple[str, int]]:
+        """Return file and line of each value of some resources that is to change, in order."""
         found = (
             (place.script.name, _line(place, difference.path))
-            for values in self.values.values()
-            for place, value in values
+            for ref in refs
+            for place, value in self.values[ref]
             for difference in differences(place.value, value)
         )
         return sorted(set(found))
 
     def files(self) -> list[Edited]:
         """Return the files to write, and keep in `why` what cannot be placed."""
-        placed = self._fitting([ref for ref in self.values if ref not in self.why])
+        placed = self._alone_here(
+            self._fitting([ref for ref in self.values if ref not in self.why])
+        )
         files, why = self._attempt(placed, alone=True)
         self.why |= dict.fromkeys(placed, why) if why else {}
         return [] if why else files
+
+    @cached_property
+    def broken(self) -> list[Complaint]:
+        """The errors in manifests of any environment: what these share is not known."""
+        every = everywhere({self.session.name: self.workspace, **self._elsewhere})
+        return [complaint for complaint in every.complaints if complaint.is_error]
+
+    def _alone_here(self, refs: Sequence[Ref]) -> list[Ref]:
+        """Return the resources with values that no other environment uses; keep why of the rest."""
+        changed: dict[Ref, list[str]] = {}
+        files = drafted({ref: self.values[ref] for ref in refs})
+        after = self._read(self._scopes_elsewhere(files), files) if files else {}
+        for name, workspace in after.items():
+            for ref in _changed(self._elsewhere[name], workspace):
+                changed.setdefault(ref, []).append(name)
+        if not changed:
+            return [*refs]
+        if len(refs) == 1:
+            users = [f"{ref} in {', '.join(names)}" for ref, names in changed.items()]
+            self.why[refs[0]] = self._shared_by(refs[0], listed(users, MOST_NAMED, "; "))
+            return []
+        own = [ref for ref in refs if ref in changed]
+        for ref in own:
+            self.why[ref] = self._shared_by(ref, f"{ref} in {', '.join(changed[ref])}")
+        rest = [ref for ref in refs if ref not in changed]
+        if own:
+            return self._alone_here(rest) if rest else []
+        half = len(rest) // 2
+        return [*self._alone_here(rest[:half]), *self._alone_here(rest[half:])]
+
+    def _shared_by(self, ref: Ref, users: str) -> str:
+        """Return which values of a resource others use, and what to write in their place."""
+        manifest, _ = self.declared[ref]
+        shape = BY_NAME[ref.kind].exact_shape
+        now, wanted = self._now(manifest), self.wanted[ref]
+        patch = _patch(now, wanted, shape)
+        is_enough = manifest.source.item is None and same(
+            overridden(now, patch, shape).document, wanted, shape
+        )
+        spelled = written_out(pointing({self.session.name: patch}, self._targets(ref)))
+        override = json.dumps(spelled, ensure_ascii=False)
+        alone = (
+            f"; for {self.session.name} alone: `overrides: {override}` in {manifest.source.file}"
+        )
+        places = listed([f"{file}:{line}" for file, line in self.places_of([ref])], MOST_NAMED)
+        remedy = "to change all of these, edit it by hand"
+        return f"{places} is also used by {users}: {remedy}{alone if is_enough else ''}"
 
     def _fitting(self, refs: Sequence[Ref]) -> list[Ref]:
         """Return the resources with values that fit; a group that does not fit is divided."""
@@ -235,23 +336,53 @@ class WayBack:
         """Return what is wrong with files, which are read as any run reads them; "" for nothing."""
         if not files:
             return ""
-        instead = {file.script.path.resolve(): file.after for file in files}
-        after = self._read(self._scope_with(files), instead)
-        known = {(error.file, error.code, error.message) for error in self.workspace.errors}
+        name, known = self.scope.environment, self.scope.variables
+        scope = replace(self.scope, variables=self._variables(name, known, files))
+        after = self._read([scope], files)[name]
+        before = {(error.file, error.code, error.message) for error in self.workspace.errors}
         for error in after.errors:
-            if (error.file, error.code, error.message) not in known:
+            if (error.file, error.code, error.message) not in before:
                 return _said(error)
         now = {manifest.ref: manifest for manifest in after.manifests}
         if any(ref not in now or self._is_unlike(now[ref]) for ref in refs):
             return _UNLIKE
-        for manifest in self.workspace.manifests:
+        for manifest in _changed(self.workspace, after).values():
             ref = manifest.ref
-            changed = ref not in now or now[ref].spec != manifest.spec
-            if not changed or ref in refs:
+            if ref in refs:
                 continue
             if alone or ref not in now or not self._is_nearer(manifest, now[ref]):
-                return f"it would change {ref} too: edit it by hand"
+                return self._shared_by(refs[0], str(ref))
+        return self._shared_with_broken(refs)
+
+    def _shared_with_broken(self, refs: Sequence[Ref]) -> str:
+        """Return which place of a value a broken manifest may use too, "" for none."""
+        for place in (place for ref in refs for place, _ in self.values[ref]):
+            script, used = place.script, re.escape(place.script.path.name)
+            if script.path == self.session.project.file:
+                used = rf"var\s*:\s*[\"']?{re.escape(str(place.path[3]))}\b"
+            starts = [document.locate(())[0] for document in script.reading.documents]
+            for error in self.broken:
+                if error.file == script.name:
+                    is_shared = bisect(starts, error.line) - 1 == place.nth
+                else:
+                    text = read_file(self.session.project.root / error.file, "", self.roots)
+                    is_shared = isinstance(text, str) and bool(re.search(used, text))
+                if is_shared:
+                    where = f"{script.name}:{_line(place, ())}"
+                    return f"{where} may also be used by what is broken: repair {_said(error)}"
         return ""
+
+    def _variables(
+        self, environment: str, known: Mapping[str, ProjectVariable], files: Sequence[Edited]
+    ) -> Mapping[str, ProjectVariable]:
+        """Return the variables of an environment, as the project file has them after its edit."""
+        for file in files:
+            if file.script.path == self.session.project.file:
+                (document,) = read_text(file.after).documents
+                found = value_at(document.value, ("environments", environment, "variables"))
+                if isinstance(found, dict):
+                    return found  # type: ignore[return-value]  # as written
+        return known
 
     def _is_unlike(self, manifest: Manifest) -> bool:
         shape = BY_NAME[manifest.ref.kind].exact_shape
@@ -268,17 +399,27 @@ class WayBack:
         )
         return left < first
 
-    def _scope_with(self, files: Sequence[Edited]) -> Scope:
-        """Return the scope with the variables of an edited project file."""
-        project = self.session.project.file
-        for file in files:
-            if file.script.path == project:
-                path = "environments", self.session.name, "variables"
-                (document,) = read_text(file.after).documents
-                variables = value_at(document.value, path)
-                if isinstance(variables, dict):
-                    return replace(self.scope, variables=variables)  # type: ignore[arg-type]  # as written
-        return self.scope
+
+def _changed(before: Workspace, after: Workspace) -> dict[Ref, Manifest]:
+    """Return the manifests that declare something else afterwards, or that are gone."""
+    now = {manifest.ref: manifest for manifest in after.manifests}
+    return {
+        manifest.ref: manifest
+        for manifest in before.manifests
+        if manifest.ref not in now or replace(now[manifest.ref], source=manifest.source) != manifest
+    }
+
+
+def _patch(now: Json | Missing, wanted: Json, shape: Shape) -> Json:
+    """Return the override that makes the wanted value of the present one."""
+    if not isinstance(now, dict) or not isinstance(wanted, dict):
+        return wanted
+    changed = {
+        key: _patch(now.get(key, ABSENT), value, shape.at(key))
+        for key, value in wanted.items()
+        if not same(now.get(key, ABSENT), value, shape.at(key))
+    }
+    return {**changed, **dict.fromkeys(key for key in now if key not in wanted)}
 
 
 def _line(place: Place, path: Path) -> int:

@@ -201,6 +201,19 @@ def rename(board: Any) -> None:
     board["name"] = "Live"
 
 
+def test_a_new_journal_is_begun(shop: Workspace) -> None:
+    """After the loss of a journal an adoption warns that it begins another one, and where."""
+    for file in (shop.root / ".reconciler").glob("local.journal*"):
+        file.unlink()
+    edit_live(shop, rename)
+
+    first, again = adopt(shop, "--all", "--theirs"), adopt(shop, "--all")
+
+    assert journal_of(shop)
+    place = str(shop.root / ".reconciler" / "local.journal.jsonl")
+    assert [f"{place}, so this run begins" in ran.err for ran in (first, again)] == [True, False]
+
+
 def test_edits_come_in(shop: Workspace) -> None:
     """Only the lines that changed live change in the manifest, and the next plan is all keep."""
 

@@ -86,6 +86,20 @@ def test_all_kept(shop: Shop) -> None:
     assert not [pair for pair in shop.asked if pair[0] in ("PUT", "POST")]
 
 
+def test_a_new_journal_is_begun(shop: Shop) -> None:
+    """An import warns that it begins a journal only where manifests were there before it."""
+    first = shop.run("import", "slo", SLOS[0])
+    for file in (shop.root / ".reconciler").glob("local.journal*"):
+        file.unlink()
+
+    after_loss, again = (shop.run("import", "slo", slo) for slo in SLOS[1:])
+
+    begins = [
+        "local.journal.jsonl, so this run begins" in ran.err for ran in (first, after_loss, again)
+    ]
+    assert begins == [False, True, False]
+
+
 def test_again(shop: Shop) -> None:
     """Importing the same again writes nothing, neither files nor journal, and is no error."""
     everything(shop)

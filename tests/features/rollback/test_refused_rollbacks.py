@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from harness.doors import APPLY, in_this_process
+from harness.doors import APPLY, in_this_process, typed
 from harness.served import Served
-from harness.workspaces import edit
+from harness.workspaces import edit, project_at
 
 from reconciler.journal.content import line_of
 from reconciler.kinds import KINDS
@@ -75,3 +75,15 @@ def test_what_no_manifest_may_declare(folder: Path, service: Served) -> None:
     }
     assert ended.code == 3, ended.err
     assert len(service.writes) == writes
+
+
+@pytest.mark.parametrize("flags", [["--dry-run"], ["--write"]])
+def test_without_a_journal(tmp_path: Path, flags: list[str]) -> None:
+    """Without a journal a rollback names its place, and says that it may be lost."""
+    made = project_at(tmp_path)
+
+    ran = typed("rollback", "last", *flags, "--project", str(made.root / "reconciler.yaml"))
+
+    assert ran.code == 64
+    assert f"{made.root / '.reconciler' / 'local.journal.jsonl'}: " in ran.err
+    assert "is lost" in ran.err

@@ -119,8 +119,8 @@ def file_of(name: str) -> str:
     return name if "." in name else f"{name}.yaml"
 
 
-def started(root: Path, **manifests: str) -> Workspace:
-    made = project_at(root.resolve(), VARIABLES, **manifests)
+def started(root: Path, project: str = VARIABLES, **manifests: str) -> Workspace:
+    made = project_at(root.resolve(), project, **manifests)
     if "export.json" in manifests["board"]:
         made.write("export.json", EXPORT)
     ran = made.apply()
@@ -263,8 +263,141 @@ def test_what_would_change_another_is_listed(tmp_path: Path) -> None:
     ran = written_back(made, "last", "Dashboard/search")
 
     assert ran.code == 3
-    assert "Dashboard/checkout too" in " ".join(ran.out.split())
+    assert "board.yaml:10 is also used by Dashboard/checkout" in " ".join(ran.out.split())
     assert texts(made) == now
+
+
+TWO = f"""\
+defaultEnvironment: local
+{VARIABLES}  other:
+    emulator: {{data: .reconciler/other.db}}
+    variables: {{team: payments, limit: 300}}
+"""
+SEARCH = BOARD.replace("name: checkout}", "name: search, environments: [other]}")
+SHARED = {
+    "a manifest": (
+        {"board": BOARD},
+        *("board", "first", "second", "board.yaml:7 is also used by Dashboard/checkout in other"),
+    ),
+    "a file": (
+        {
+            name: text.replace("{sections: []}", "${file:layout.yaml}")
+            for name, text in (
+                ("board", BOARD.replace("checkout}", "checkout, environments: [local]}")),
+                ("search", SEARCH.replace("Checkout", "Search")),
+            )
+        }
+        | {"layout": "sections: []\n"},
+        *("layout", "[]", "[{id: {value: s}, rows: []}]", "also used by Dashboard/search in other"),
+    ),
+    "items": (
+        {"board": EACH},
+        *("board", "title: Search", "title: Seeker", "also used by Dashboard/search in other"),
+    ),
+}
+
+
+@pytest.mark.parametrize("where", SHARED)
+def test_what_other_environments_share_stays(tmp_path: Path, where: str) -> None:
+    """A place that another environment uses stays, and is listed with exit 3 and its line."""
+    manifests, name, before, after, why = SHARED[where]
+    made = started(tmp_path, TWO, **manifests)
+    change(made, name, before, after)
+    now = texts(made)
+
+    ran = written_back(made, "last", "--format", "json")
+
+    assert ran.code == 3, ran.err
+    (left,) = ran.json["unplaced"]
+    assert why in left["why"]
+    assert ran.json["files"] == []
+    assert texts(made) == now
+
+
+def test_an_override_is_advised(tmp_path: Path) -> None:
+    """With the override that is advised for a shared place, the next plan is all keep."""
+    made = started(tmp_path, TWO, board=BOARD)
+    change(made, "board", "first", "second")
+    assert roll_back(made, "last", "--yes").code == 0
+
+    (left,) = written_back(made, "last", "--format", "json").json["unplaced"]
+    (override,) = re.findall(r"`(overrides: .*)`", left["why"])
+    made.write("board.yaml", f"{texts(made)['board.yaml']}{override}\n")
+
+    assert set(actions(made).values()) == {"keep"}
+
+
+def test_what_is_overridden_elsewhere_is_edited(tmp_path: Path) -> None:
+    """A value in `spec` that the other environment overrides is edited."""
+    override = "overrides: {other: {dashboard: {description: theirs}}}\n"
+    made = started(tmp_path, TWO, board=BOARD + override)
+    change(made, "board", "first", "second")
+
+    ran = written_back(made)
+
+    assert ran.code == 0, ran.out
+    assert texts(made)["board.yaml"] == BOARD + override
+
+
+def test_an_anchor_stays(tmp_path: Path) -> None:
+    """A variable with an anchor that another repeats stays; the value is written where it is used.
+
+    Without a place for it, it is listed with exit 3.
+    """
+    made = started(tmp_path, board=BOARD.replace("first", "${var:team}"))
+    anchored = VARIABLES.replace("team: payments", "team: &team payments")
+    made.settle(anchored + "      other: *team\n")
+    change(made, "reconciler", "&team payments", "&team billing")
+    now = texts(made)
+
+    ran = written_back(made)
+
+    assert ran.code == 0, ran.out
+    assert texts(made)["reconciler.yaml"] == now["reconciler.yaml"]
+    assert texts(made)["board.yaml"] == BOARD.replace("first", "payments")
+
+
+BROKEN = """\
+apiVersion: reconciler/v1
+kind: Dashboard
+metadata: {name: broken}
+spec:
+  nothing: ${file:layout.yaml}
+"""
+
+
+@pytest.mark.parametrize("error", ["nothing: ${", "nothing: [${"])
+def test_what_is_broken_is_listed(tmp_path: Path, error: str) -> None:
+    """A broken manifest is listed, what it names stays, and the rest is written: exit 3."""
+    board, name, before, after = PLACES["a file"]
+    made = started(tmp_path, **board, other=BOARD.replace("checkout", "search"))
+    made.write(f"{name}.yaml", board[name].replace(before, after))
+    change(made, "other", "first", "second")
+    now = texts(made)
+    made.write("broken.yaml", BROKEN.replace("nothing: ${", error))
+
+    ran = written_back(made, "last", "--format", "json")
+
+    assert ran.code == 3, ran.err
+    assert {error["file"] for error in ran.json["broken"]} == {"broken.yaml"}
+    (left,) = ran.json["unplaced"]
+    assert (left["ref"], "broken" in left["why"]) == ("Dashboard/checkout", True)
+    assert texts(made)["layout.yaml"] == now["layout.yaml"]
+    assert texts(made)["other.yaml"] == BOARD.replace("checkout", "search")
+
+
+def test_a_variable_of_a_broken_manifest_stays(tmp_path: Path) -> None:
+    """A variable that a broken manifest names stays, and the value is written in its place."""
+    made = started(tmp_path, board=BOARD.replace("first", "${var:team}"))
+    change(made, "reconciler", "team: payments", "team: billing")
+    now = texts(made)
+    made.write("broken.yaml", BROKEN.replace("${file:layout.yaml}", "[${var:team}"))
+
+    ran = written_back(made)
+
+    assert ran.code == 3, ran.out
+    assert texts(made)["reconciler.yaml"] == now["reconciler.yaml"]
+    assert texts(made)["board.yaml"] == BOARD.replace("first", "payments")
 
 
 @pytest.mark.promise("S45")
