@@ -37,6 +37,17 @@ FEATURES: dict[str, dict[str, dict[str, str]]] = {
             "besideBase": "base_drift:BesideBase",
         },
     },
+    "alert_tests": {
+        "commands": {
+            "test": "command:test Run the tests of alerts on log lines, offline.",
+        },
+        "schemas": {
+            "alert-tests": "test_formats:AlertTestsDocument What test found",
+        },
+        "manifest-keys": {
+            "tests": "test_key:TESTS Log lines on which the alert must fire, or stay quiet.",
+        },
+    },
     "audit": {
         "commands": {
             "audit": "command:audit Compare what is declared with what happened.",
