@@ -44,8 +44,11 @@ FEATURES: dict[str, dict[str, dict[str, str]]] = {
         "schemas": {
             "alert-tests": "test_formats:AlertTestsDocument What test found",
         },
+        "change-checks": {
+            "tests": "change_tests:tests_of_change",
+        },
         "manifest-keys": {
-            "tests": "test_key:TESTS Log lines on which the alert must fire, or stay quiet.",
+            "tests": "alert_definition:TESTS Log lines on which it must fire, or stay quiet.",
         },
     },
     "audit": {

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from reconciler.document import Json, Path
-from reconciler.features.alert_tests.log_row import SEVERITIES, Row, text_of
+from reconciler.features.alert_tests.log_row import SEVERITIES, LogRow, text_of
 from reconciler.syntax.diagnostic import Advice, Finding
 from reconciler.syntax.suggestions import nearest
 
@@ -40,7 +40,7 @@ _UNITS: Final = (86_400_000, 3_600_000, 60_000, 1000, 1)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Expectation:
-    """What an alert must do. Without `priority` or `groups`, any will do."""
+    """The wanted result. Without `priority` or `groups`, any will do."""
 
     fires: bool
     priority: int | None = None
@@ -63,7 +63,7 @@ class AlertTest:
 
 
 class RowError(Exception):
-    """What is wrong with a row, by the path inside it."""
+    """A row is malformed, at a path inside it."""
 
     def __init__(
         self, message: str, path: Path = (), near: str = "", *, at_key: bool = False
@@ -221,7 +221,7 @@ def _unknown(
             yield Finding(MALFORMED, (*path, key), message, suggestion=near, at_key=True)
 
 
-def row_of(value: Json, start: int) -> tuple[Row, int, int]:
+def row_of(value: Json, start: int) -> tuple[LogRow, int, int]:
     """Return a row, how many there are of it, and the milliseconds between two of them.
 
     Raises RowError.
@@ -246,7 +246,7 @@ def row_of(value: Json, start: int) -> tuple[Row, int, int]:
         message = f"`{severity}` is no severity (known: {', '.join(SEVERITIES)})"
         raise RowError(message, ("severity",), nearest(severity, SEVERITIES))
     text = value.get("text", "")
-    row = Row(
+    row = LogRow(
         at,
         text if isinstance(text, str) else json.dumps(text),
         text_of(value.get("application")),
@@ -280,7 +280,7 @@ OnRowError = Callable[[int, RowError], None]
 
 def rows_in_order(
     values: Iterable[Json], start: int, on_error: OnRowError, *, sort: bool
-) -> Iterator[Row]:
+) -> Iterator[LogRow]:
     """Yield rows by time, repeated ones too. Calls `on_error` with the number of a wrong row.
 
     Rows that are not sorted must be in order: an earlier one is an error.
@@ -288,7 +288,7 @@ def rows_in_order(
     read = _valid(values, start, on_error)
     if sort:
         read = iter(sorted(read, key=lambda found: found[1].at))
-    repeats: list[tuple[int, int, Row, int, int]] = []
+    repeats: list[tuple[int, int, LogRow, int, int]] = []
     last = start
     for number, row, times, every in read:
         if row.at < last:
@@ -305,7 +305,7 @@ def rows_in_order(
 
 def _valid(
     values: Iterable[Json], start: int, on_error: OnRowError
-) -> Iterator[tuple[int, Row, int, int]]:
+) -> Iterator[tuple[int, LogRow, int, int]]:
     for number, value in enumerate(values):
         try:
             row, times, every = row_of(value, start)
@@ -315,10 +315,12 @@ def _valid(
             yield number, row, times, every
 
 
-def _repeats(waiting: list[tuple[int, int, Row, int, int]], before: int | None) -> Iterator[Row]:
+def _repeats(
+    waiting: list[tuple[int, int, LogRow, int, int]], before: int | None
+) -> Iterator[LogRow]:
     """Yield the repeated rows that are due, up to a time, or all."""
     while waiting and (before is None or waiting[0][0] <= before):
         at, number, row, times, every = heapq.heappop(waiting)
-        yield Row(at, row.text, row.application, row.subsystem, row.severity, row.fields)
+        yield LogRow(at, row.text, row.application, row.subsystem, row.severity, row.fields)
         if times > 1:
             heapq.heappush(waiting, (at + every, number, row, times - 1, every))

@@ -13,8 +13,15 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from reconciler.features.alert_tests.log_alert import DAY, Group, LogAlert, Measure, Rule, Schedule
-from reconciler.features.alert_tests.log_row import MINUTE, Row, text_of
+from reconciler.features.alert_tests.log_alert import (
+    DAY,
+    AlertRule,
+    GroupValues,
+    LogAlert,
+    Measure,
+    Schedule,
+)
+from reconciler.features.alert_tests.log_row import MINUTE, LogRow, text_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,12 +30,12 @@ class Judged:
 
     value: float
     minute: int
-    group: Group
+    group: GroupValues
 
 
 @dataclass(slots=True)
-class Verdict:
-    """What an alert does on rows. `fired` has the highest priority (1 is P1) of each group.
+class AlertVerdict:
+    """The result of an alert on rows. `fired` has the highest priority (1 is P1) of each group.
 
     `counted` is the number of rows that match, of numerator and denominator together. `nearest` has
     for each rule the value that came nearest to firing, or beyond it; None if none was judged.
@@ -36,7 +43,7 @@ class Verdict:
 
     nearest: list[Judged | None]
     counted: int = 0
-    fired: dict[Group, int] = field(default_factory=dict)
+    fired: dict[GroupValues, int] = field(default_factory=dict)
     first: Judged | None = None
 
     @property
@@ -51,11 +58,11 @@ OnValue = Callable[[int, Judged], None]
 
 def evaluate(
     alert: LogAlert,
-    rows: Iterable[Row],
+    rows: Iterable[LogRow],
     start: int,
     until: int | None = None,
     on_value: OnValue | None = None,
-) -> Verdict:
+) -> AlertVerdict:
     """Evaluate an alert on rows in the order of their times, from `start` to `until`.
 
     Both are milliseconds since 1970; without `until` it ends with the minute of the last row. Rows
@@ -72,7 +79,7 @@ def evaluate(
 
 
 class _State(Protocol):
-    """What a rule knows of one group."""
+    """The rows of one group in the window of one rule."""
 
     def add(self, bucket: int, side: int, value: str) -> None:
         """Count a row of a side."""
@@ -119,7 +126,7 @@ class _Quotient:
 
     __slots__ = ("above", "below", "is_relative")
 
-    def __init__(self, rule: Rule, *, is_relative: bool) -> None:
+    def __init__(self, rule: AlertRule, *, is_relative: bool) -> None:
         self.above = _Count(rule.window)
         self.below = _Count(rule.window, rule.before)
         self.is_relative = is_relative
@@ -171,7 +178,7 @@ class _Unique:
         return not self.buckets
 
 
-def _state(alert: LogAlert, rule: Rule) -> _State:
+def _state(alert: LogAlert, rule: AlertRule) -> _State:
     match alert.measure:
         case Measure.RATIO | Measure.RELATIVE:
             return _Quotient(rule, is_relative=alert.measure is Measure.RELATIVE)
@@ -186,16 +193,16 @@ class _Run:
 
     def __init__(self, alert: LogAlert, start: int, on_value: OnValue | None) -> None:
         self.alert, self.start, self.on_value = alert, start, on_value
-        self.verdict = Verdict([None] * len(alert.rules))
-        self.groups: dict[Group, list[_State]] = {}
-        self.seen: dict[Group, list[dict[str, int]]] = {}
-        self.due: dict[int, set[Group]] = {}
+        self.verdict = AlertVerdict([None] * len(alert.rules))
+        self.groups: dict[GroupValues, list[_State]] = {}
+        self.seen: dict[GroupValues, list[dict[str, int]]] = {}
+        self.due: dict[int, set[GroupValues]] = {}
         self.minutes: list[int] = []
         self.at_once = alert.measure in (Measure.EACH_ROW, Measure.NEW_VALUE)
         if not self.at_once and not alert.keys:
             self._begin(())
 
-    def add(self, row: Row) -> int:
+    def add(self, row: LogRow) -> int:
         """Count a row, after all minutes before its own; return its minute."""
         bucket, alert = row.bucket, self.alert
         if self.minutes and self.minutes[0] < bucket:
@@ -215,7 +222,7 @@ class _Run:
                 self._count(row, bucket, side, group)
         return bucket
 
-    def _count(self, row: Row, bucket: int, side: int, group: Group) -> None:
+    def _count(self, row: LogRow, bucket: int, side: int, group: GroupValues) -> None:
         states = self.groups.get(group) or self._begin(group, bucket)
         due = self.due.get(bucket)
         if due is None or group not in due:
@@ -229,19 +236,19 @@ class _Run:
             for value in values:
                 state.add(bucket, side, value)
 
-    def _begin(self, group: Group, bucket: int = 0) -> list[_State]:
+    def _begin(self, group: GroupValues, bucket: int = 0) -> list[_State]:
         states = self.groups[group] = [_state(self.alert, rule) for rule in self.alert.rules]
         for rule in self.alert.rules:
             self._plan(max(bucket, self._first_judged(rule)), group)
         return states
 
-    def _first_judged(self, rule: Rule) -> int:
+    def _first_judged(self, rule: AlertRule) -> int:
         """Return the first minute at which a rule is judged: less-than needs a whole window."""
         if rule.before:
             return self.start + rule.before + rule.window
         return self.start if rule.more else self.start + rule.window
 
-    def _plan(self, minute: int, group: Group) -> None:
+    def _plan(self, minute: int, group: GroupValues) -> None:
         due = self.due.get(minute)
         if due is None:
             due = self.due[minute] = set()
@@ -255,7 +262,7 @@ class _Run:
             for group in self.due.pop(minute):
                 self._judge_group(group, minute)
 
-    def _judge_group(self, group: Group, minute: int) -> None:
+    def _judge_group(self, group: GroupValues, minute: int) -> None:
         states, alert = self.groups.get(group), self.alert
         if states is None:
             return
@@ -287,7 +294,7 @@ class _Run:
         elif not self.at_once:
             self._plan(_next_active(schedule, judged.minute), judged.group)
 
-    def _look_for_new(self, row: Row, group: Group) -> None:
+    def _look_for_new(self, row: LogRow, group: GroupValues) -> None:
         """Judge each value that a row tracks. The first one of a group is learnt."""
         values = self.alert.tracked(row) if self.alert.tracked else []
         for value in map(text_of, values):

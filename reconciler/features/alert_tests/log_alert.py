@@ -12,7 +12,7 @@ from enum import Enum
 from typing import Final, TypeAlias
 
 from reconciler.document import Json
-from reconciler.features.alert_tests.log_row import SEVERITIES, Row, Values, text_of, values_of
+from reconciler.features.alert_tests.log_row import SEVERITIES, LogRow, Values, text_of, values_of
 from reconciler.features.alert_tests.query_match import (
     Matches,
     NotEvaluatedError,
@@ -20,7 +20,7 @@ from reconciler.features.alert_tests.query_match import (
     number_of,
 )
 
-Group: TypeAlias = tuple[str, ...]
+GroupValues: TypeAlias = tuple[str, ...]
 Mapped: TypeAlias = Mapping[str, Json]
 
 HOUR, DAY = 60, 24 * 60
@@ -28,7 +28,7 @@ HOUR, DAY = 60, 24 * 60
 
 
 class Measure(Enum):
-    """What a rule compares with its threshold."""
+    """The value that a rule compares with its threshold."""
 
     EACH_ROW = "row"
     COUNT = "number of rows"
@@ -39,7 +39,7 @@ class Measure(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class AlertRule:
     """A condition. `window` is in minutes; `before` is how many minutes earlier RELATIVE looks."""
 
     priority: int
@@ -85,13 +85,13 @@ class LogAlert:
 
     measure: Measure
     counted: tuple[Matches, ...]
-    rules: tuple[Rule, ...]
+    rules: tuple[AlertRule, ...]
     keys: tuple[str, ...] = ()
     tracked: Values | None = None
     ignore_infinity: bool = False
     silence_triggers: bool = False
     schedule: Schedule | None = None
-    group_of: Callable[[Row], Group | None] = lambda _: ()
+    group_of: Callable[[LogRow], GroupValues | None] = lambda _: ()
 
 
 def read_alert(spec: Mapped) -> LogAlert:
@@ -120,7 +120,7 @@ def read_alert(spec: Mapped) -> LogAlert:
 
 def _immediate(part: Mapped, priority: int) -> LogAlert:
     counted = (_filter(part, "logsFilter"),)
-    return LogAlert(measure=Measure.EACH_ROW, counted=counted, rules=(Rule(priority),))
+    return LogAlert(measure=Measure.EACH_ROW, counted=counted, rules=(AlertRule(priority),))
 
 
 def _threshold(part: Mapped, priority: int) -> LogAlert:
@@ -148,7 +148,9 @@ def _new_value(part: Mapped, priority: int) -> LogAlert:
     return LogAlert(
         measure=Measure.NEW_VALUE,
         counted=(_filter(part, "logsFilter"),),
-        rules=tuple(Rule(_priority_of(rule, priority), _window(rule, *window)) for rule in rules),
+        rules=tuple(
+            AlertRule(_priority_of(rule, priority), _window(rule, *window)) for rule in rules
+        ),
         tracked=values_of(tracked.pop()),
     )
 
@@ -156,7 +158,7 @@ def _new_value(part: Mapped, priority: int) -> LogAlert:
 def _unique(part: Mapped, priority: int) -> LogAlert:
     window = ("logsUniqueValueTimeWindowSpecificValue", 1)
     rules = tuple(
-        Rule(
+        AlertRule(
             _priority_of(rule, priority),
             _window(rule, *window),
             _number(_mapping(rule, "condition").get("maxUniqueCount", 0), "maxUniqueCount"),
@@ -216,13 +218,13 @@ _LOWEST: Final = 5
 _UNSPECIFIED: Final = "_OR_UNSPECIFIED"
 
 
-def _compared(rule: Mapped, priority: int, window: str, minutes: int) -> Rule:
+def _compared(rule: Mapped, priority: int, window: str, minutes: int) -> AlertRule:
     condition = _mapping(rule, "condition")
     written = str(condition.get("conditionType", "LOGS_CONDITION_TYPE_MORE_THAN"))
     found = _COMPARISON.fullmatch(written.removesuffix(_UNSPECIFIED))
     if found is None:
         raise NotEvaluatedError(f"`conditionType: {written}` is not evaluated")
-    return Rule(
+    return AlertRule(
         _priority_of(rule, priority),
         _window(rule, window, minutes),
         _number(condition.get("threshold", 0), "threshold"),
@@ -296,11 +298,11 @@ def _severity(written: Json) -> str:
     return text
 
 
-def _grouping(keys: Sequence[str]) -> Callable[[Row], Group | None]:
+def _grouping(keys: Sequence[str]) -> Callable[[LogRow], GroupValues | None]:
     """Return the group of a row: its values of the keys; None if it lacks one of them."""
     columns = [values_of(key) for key in keys]
 
-    def group_of(row: Row) -> Group | None:
+    def group_of(row: LogRow) -> GroupValues | None:
         group = []
         for values in columns:
             found = values(row)

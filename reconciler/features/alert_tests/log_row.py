@@ -23,7 +23,7 @@ _METADATA: Final = "metadata."
 
 
 @dataclass(slots=True)
-class Row:
+class LogRow:
     """A log line. `at` is in milliseconds since 1970 in UTC; `fields` is the text read as JSON."""
 
     at: int
@@ -48,7 +48,7 @@ class Row:
         return -(-self.at // MINUTE)
 
 
-Values = Callable[[Row], list[Json]]
+Values = Callable[[LogRow], list[Json]]
 
 
 def values_of(name: str) -> Values:
@@ -63,7 +63,7 @@ def values_of(name: str) -> Values:
     )
     steps = tuple(name.split("."))
 
-    def of_row(row: Row) -> list[Json]:
+    def of_row(row: LogRow) -> list[Json]:
         if row.fields is not None:
             found = [*_leaves(row.fields, steps)]
             if found:
@@ -96,7 +96,7 @@ def values_in(document: Json, name: str) -> list[Json]:
     return [*_leaves(document, tuple(name.split(".")))]
 
 
-def all_values(row: Row) -> Iterator[Json]:
+def all_values(row: LogRow) -> Iterator[Json]:
     """Yield every value of the text; a text that is no JSON is one value."""
     waiting: list[Json] = [row.text if row.fields is None else row.fields]
     while waiting:

@@ -15,9 +15,9 @@ from luqum import tree as lucene
 from luqum.exceptions import ParseError
 from luqum.thread import parse
 
-from reconciler.features.alert_tests.log_row import Row, Values, all_values, text_of, values_of
+from reconciler.features.alert_tests.log_row import LogRow, Values, all_values, text_of, values_of
 
-Matches: TypeAlias = Callable[[Row], bool]
+Matches: TypeAlias = Callable[[LogRow], bool]
 _Fits: TypeAlias = Callable[[str], bool]
 
 

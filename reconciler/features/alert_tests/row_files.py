@@ -12,7 +12,7 @@ from typing import Final
 
 from reconciler.document import Json
 from reconciler.features.alert_tests.alert_test import AlertTest, RowError, rows_in_order
-from reconciler.features.alert_tests.log_row import Row
+from reconciler.features.alert_tests.log_row import LogRow
 from reconciler.syntax.diagnostic import Complaint, Excerpt
 
 UNUSABLE: Final = "T103"
@@ -36,7 +36,7 @@ class RowReader:
     root: Path
     complaints: list[Complaint] = field(default_factory=list)
 
-    def rows(self, test: AlertTest) -> Iterator[Row]:
+    def rows(self, test: AlertTest) -> Iterator[LogRow]:
         """Yield the rows of a test by time; there may be fewer where there are complaints."""
         if isinstance(test.logs, list):
             # Wrong ones were reported when the manifest was read.

@@ -8,13 +8,13 @@ from datetime import UTC, datetime
 
 from reconciler.document import Json
 from reconciler.features.alert_tests.alert_test import AlertTest, group_of
-from reconciler.features.alert_tests.evaluate import Judged, OnValue, Verdict, evaluate
+from reconciler.features.alert_tests.evaluate import AlertVerdict, Judged, OnValue, evaluate
 from reconciler.features.alert_tests.log_alert import LogAlert, Measure, read_alert
-from reconciler.features.alert_tests.log_row import MINUTE, Row
+from reconciler.features.alert_tests.log_row import MINUTE, LogRow
 from reconciler.features.alert_tests.query_match import NotEvaluatedError
 from reconciler.report.words import plural
 
-Rows = Callable[[AlertTest], Iterable[Row]]
+Rows = Callable[[AlertTest], Iterable[LogRow]]
 """Returns the rows of a test by time; it can be called again."""
 
 
@@ -23,7 +23,7 @@ class Held:
     """A test that holds."""
 
     test: AlertTest
-    verdict: Verdict
+    verdict: AlertVerdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class Failed:
     """A test that does not hold: what was expected and what happened, and what was seen."""
 
     test: AlertTest
-    verdict: Verdict
+    verdict: AlertVerdict
     message: str
 
 
@@ -58,7 +58,7 @@ def run_tests(spec: Mapping[str, Json], tests: Iterable[AlertTest], rows: Rows) 
 
 
 def run_test(
-    alert: LogAlert, test: AlertTest, rows: Iterable[Row], on_value: OnValue | None = None
+    alert: LogAlert, test: AlertTest, rows: Iterable[LogRow], on_value: OnValue | None = None
 ) -> Held | Failed:
     """Run one test of an alert."""
     verdict = evaluate(alert, rows, test.start, test.until, on_value)
@@ -70,7 +70,7 @@ def run_test(
     )
 
 
-def _wrong(alert: LogAlert, test: AlertTest, verdict: Verdict) -> str:
+def _wrong(alert: LogAlert, test: AlertTest, verdict: AlertVerdict) -> str:
     """Return what differs from what is expected; "" if nothing does."""
     expect, fires = test.expect, bool(verdict.fired)
     if fires != expect.fires:
@@ -95,7 +95,7 @@ def named(group: Iterable[tuple[str, str]]) -> str:
     return "{" + ", ".join(f"{key}: {value}" for key, value in group) + "}"
 
 
-def _seen(alert: LogAlert, test: AlertTest, verdict: Verdict) -> str:
+def _seen(alert: LogAlert, test: AlertTest, verdict: AlertVerdict) -> str:
     counted = f"{plural(verdict.counted, 'row')} matched"
     if alert.measure in (Measure.EACH_ROW, Measure.NEW_VALUE):
         first = verdict.first

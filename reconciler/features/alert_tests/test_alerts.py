@@ -35,7 +35,7 @@ class TestedAlert:
 
     @property
     def is_good(self) -> bool:
-        """Whether every test was evaluated and holds."""
+        """Return whether every test was evaluated and holds."""
         return all(isinstance(result, Held) for result in self.results) and not self.complaints
 
 
@@ -49,7 +49,7 @@ class TestReport:
 
     @property
     def is_good(self) -> bool:
-        """Whether no complaint is an error."""
+        """Return whether no complaint is an error."""
         return not any(complaint.is_error for complaint in self.complaints)
 
     @property
