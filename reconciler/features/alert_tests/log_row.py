@@ -44,7 +44,7 @@ class LogRow:
 
     @property
     def bucket(self) -> int:
-        """The minute at whose end the row is first counted: a window is closed at its end."""
+        """The first minute that counts the row: a window is closed at its end."""
         return -(-self.at // MINUTE)
 
 

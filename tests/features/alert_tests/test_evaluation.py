@@ -186,7 +186,7 @@ def test_relative_to_the_hour_before() -> None:
 def test_labels() -> None:
     """Conditions on one label are alternatives, conditions on different labels must all hold."""
     operation = "LOG_FILTER_OPERATION_TYPE_"
-    labels = {
+    labels: dict[str, Any] = {
         "applicationName": [
             {"operation": f"{operation}IS_OR_UNSPECIFIED", "value": "shop"},
             {"operation": f"{operation}STARTS_WITH", "value": "pay"},
