@@ -47,6 +47,9 @@ FEATURES: dict[str, dict[str, dict[str, str]]] = {
         "change-checks": {
             "tests": "change_tests:tests_of_change",
         },
+        "plan-sections": {
+            "tests": "tested_changes:with_tested_changes",
+        },
         "manifest-keys": {
             "tests": "alert_definition:TESTS Log lines on which it must fire, or stay quiet.",
         },
