@@ -121,9 +121,8 @@ def _curve(test: DrawnTest) -> Markup:
         value, at = next_value, minute
     top = max(*highest, test.limit, 1e-9) * 1.1
     step = WIDEST / count
-    label = (
-        f"Highest value in each {plural(span, 'minute')}: {', '.join(f'{v:g}' for v in highest)}"
-    )
+    each = "minute" if span == 1 else f"{span} minutes"
+    label = f"Highest value in each {each}: {', '.join(f'{value:g}' for value in highest)}"
     bars = [
         shape(
             "rect",
