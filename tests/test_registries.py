@@ -117,7 +117,7 @@ def test_every_warning_has_a_level() -> None:
         for code in re.findall(r"""\bwarning\(\s*"([MP]\d{3})\"""", file.read_text("utf-8"))
     }
 
-    # What `rules test` says of examples has a command of its own.
+    # What `rules test` and `test` say of examples have commands of their own.
     assert told - {"P104"} <= WARNED_OF
     assert {WRONG, UNUSED} <= WARNED_OF
     assert "M304" in told

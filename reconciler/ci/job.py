@@ -47,6 +47,7 @@ from reconciler.errors import (
 from reconciler.model import Action, Plan
 from reconciler.model.guard_levels import EXPLICIT_LEVEL, FROZEN
 from reconciler.operations.added_by_features import (
+    CHANGE_CHECKS,
     CHANGE_NOTES,
     PROPOSALS,
     PROPOSING_STEPS,
@@ -182,6 +183,8 @@ class Job:
 
     def _check_valid(self, checked: Checked) -> None:
         """Show the complaints about the manifests. Raises InvalidInput where there are errors."""
+        if self.talk.inputs.command in ("validate", "plan") and not checked.workspace.errors:
+            checked = self._change_checked(checked)
         self.result.checked = checked
         workspace, counts = checked.workspace, counts_of(checked.workspace)
         if workspace.errors or self.talk.inputs.command == "validate":
@@ -190,7 +193,23 @@ class Job:
         if workspace.errors or checked.project is None:
             raise InvalidInput(counts)
         if self.talk.inputs.command == "plan":
-            self.result.change_notes = self._change_notes(checked.project, checked.folder)
+            self.result.change_notes += self._change_notes(checked.project, checked.folder)
+
+    def _change_checked(self, checked: Checked) -> Checked:
+        """Return a check with what features find in the change, and keep their notes."""
+        keys = {key for manifest in checked.workspace.manifests for key in manifest.added}
+        for key in keys & {*CHANGE_CHECKS}:
+            folder = f"{checked.folder}/" if checked.folder else ""
+            touched = {
+                name.removeprefix(folder): lines
+                for name, lines in touched_lines(self.talk.event, os.environ).items()
+                if name.startswith(folder)
+            }
+            found = CHANGE_CHECKS.load(key)(checked, touched)
+            complaints = (*checked.workspace.complaints, *found.complaints)
+            checked = replace(checked, workspace=replace(checked.workspace, complaints=complaints))
+            self.result.change_notes += [found.note] if found.note else []
+        return checked
 
     def _change_notes(self, project: Project, folder: str) -> list[str]:
         """Return what features say of the change, in the settings that the project has."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Final, Literal, TypeAlias, get_args
 
@@ -227,7 +227,7 @@ class JobResult:
     command: str
     checked: Checked = NOT_CHECKED
     postponed: Sequence[str] = ()
-    change_notes: Sequence[str] = ()
+    change_notes: list[str] = field(default_factory=list)
     review: Standing | None = None
     plan: Plan | None = None
     compared: PlanBasis = PlanBasis.LIVE

@@ -35,6 +35,7 @@ _GROUPS: dict[str, tuple[str, ...]] = {
         "validate",
         "fmt",
         "rules",
+        "test",
         "plan",
         "apply",
         "drift",

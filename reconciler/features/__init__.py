@@ -37,6 +37,23 @@ FEATURES: dict[str, dict[str, dict[str, str]]] = {
             "besideBase": "base_drift:BesideBase",
         },
     },
+    "alert_tests": {
+        "commands": {
+            "test": "command:test Run the tests of alerts on log lines, offline.",
+        },
+        "schemas": {
+            "alert-tests": "test_formats:AlertTestsDocument What test found",
+        },
+        "change-checks": {
+            "tests": "change_tests:tests_of_change",
+        },
+        "plan-sections": {
+            "tests": "tested_changes:with_tested_changes",
+        },
+        "manifest-keys": {
+            "tests": "alert_definition:TESTS Log lines on which it must fire, or stay quiet.",
+        },
+    },
     "audit": {
         "commands": {
             "audit": "command:audit Compare what is declared with what happened.",

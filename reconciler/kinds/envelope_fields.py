@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final
 
 from reconciler.document import Json
+from reconciler.runtime.rows import Rows
+
+if TYPE_CHECKING:
+    from reconciler.syntax.diagnostic import Finding
+    from reconciler.syntax.parsed_text import DocumentText
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +26,22 @@ class EnvelopeField:
     example: Json
     required: bool = False
 
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ManifestKey:
+    """A key of manifests of some kinds. Its value is never sent, and is in no digest.
+
+    `read` gets the value with its expressions filled in, and the text that places it. It returns
+    findings, and what `Manifest.added` keeps: JSON.
+    """
+
+    kinds: Collection[str]
+    schema: dict[str, Any]
+    read: Callable[[Json, DocumentText], tuple[Sequence[Finding], Json]]
+
+
+MANIFEST_KEYS: Final = Rows[ManifestKey]("manifest-keys")
+"""By key; the words of a row say what the key is for."""
 
 MANIFEST: Final[dict[str, EnvelopeField]] = {
     "apiVersion": EnvelopeField(
@@ -49,6 +71,10 @@ MANIFEST: Final[dict[str, EnvelopeField]] = {
         "list of mappings",
         [],
     ),
+    **{
+        key: EnvelopeField(MANIFEST_KEYS.words(key), "list of mappings", [])
+        for key in MANIFEST_KEYS
+    },
 }
 """The fields of a manifest."""
 

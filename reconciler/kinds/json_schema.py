@@ -12,7 +12,7 @@ from typing import Any, Final, TypeAlias
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import core_schema
 
-from reconciler.kinds.envelope_fields import MANIFEST, METADATA, EnvelopeField
+from reconciler.kinds.envelope_fields import MANIFEST, MANIFEST_KEYS, METADATA, EnvelopeField
 from reconciler.kinds.kind import IdForm, Kind
 from reconciler.model import API_VERSION
 from reconciler.model.model_config import DescribedSchema
@@ -56,6 +56,8 @@ def schema_of(kind: Kind) -> Schema:
         "forEach": FOR_EACH,
         "overrides": {"type": "object", "additionalProperties": _or_expression({"type": "object"})},
     }
+    added = {key: MANIFEST_KEYS.load(key) for key in MANIFEST_KEYS}
+    properties |= {key: row.schema for key, row in added.items() if kind.name in row.kinds}
     return {
         "$schema": DIALECT,
         "title": kind.name,

@@ -109,7 +109,8 @@ class Manifest:
     """One declared resource: variables filled in, secrets sealed, references not yet resolved.
 
     `protect` means that nothing changes it after its next apply. `exempt` are the complaints that
-    it is exempted from today, by code; they are not part of what is declared.
+    it is exempted from today, by code; they are not part of what is declared. `added` has what
+    features read of their keys.
     """
 
     ref: Ref
@@ -120,6 +121,7 @@ class Manifest:
     references: frozenset[Ref] = frozenset()
     protect: bool = False
     exempt: Mapping[str, Exemption] = field(default_factory=dict, compare=False)
+    added: Mapping[str, Json] = field(default_factory=dict, compare=False)
 
     @property
     def unopened(self) -> Unopened | None:

@@ -10,10 +10,12 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Protocol, TypeAlias
 
+from reconciler.operations.check_project import Checked
 from reconciler.operations.open_project import Options
 from reconciler.operations.open_session import Session
 from reconciler.project import Project
 from reconciler.runtime.rows import Rows
+from reconciler.syntax.diagnostic import Complaint
 
 if TYPE_CHECKING:
     from reconciler.journal.store import LockTimeout
@@ -70,6 +72,28 @@ none, None where that is unknown.
 
 CHANGE_NOTES: Final = Rows[ChangeNote]("change-notes")
 """By the setting of the project file that asks for it."""
+
+
+TouchedLines: TypeAlias = Mapping[str, Sequence[range]]
+"""Lines that a change touches, by file of the project; empty where the change is unknown.
+
+An empty range is where lines were removed.
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangeFindings:
+    """Complaints about what a change touches, and a note in Markdown for its comment."""
+
+    complaints: Sequence[Complaint] = ()
+    note: str = ""
+
+
+ChangeCheck: TypeAlias = Callable[[Checked, TouchedLines], ChangeFindings]
+"""Checks what a change touches, in `ci validate` and `ci plan`, where the manifests are valid."""
+
+CHANGE_CHECKS: Final = Rows[ChangeCheck]("change-checks")
+"""By the key of manifests that asks for it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

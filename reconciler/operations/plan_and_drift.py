@@ -78,14 +78,16 @@ async def with_sections(
 ) -> Plan:
     """Return the plan with the watchers of what changes, and the sections that are asked for.
 
-    The files of a workspace ask for a section too.
+    The files of a workspace ask for a section too, and so do keys of manifests.
     """
     manifests = (*session.workspace.manifests, *session.others)
     alerts = known_alerts(manifests, history)
     watchers = watchers_of(made.changes, manifests, history, alerts)
     made = replace(made, watchers=watchers, alerts=alerts)
+    keys = {key: True for manifest in manifests for key in manifest.added}
+    wanted = {**wanted, **keys, **session.workspace.side_files}
     for name in PLAN_SECTIONS:
-        asked = session.workspace.side_files.get(name, wanted.get(name))
+        asked = wanted.get(name)
         if asked:
             made = await PLAN_SECTIONS.load(name)(
                 SectionRequest(api=api, session=session, plan=made, history=history, asked=asked)

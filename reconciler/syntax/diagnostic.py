@@ -58,6 +58,7 @@ CODES: dict[str, str] = {
     "M212": "overrides are malformed, or cannot be merged",
     "M213": "a forEach is malformed, or makes nothing",
     "M214": "a part of the items of a forEach is never used",
+    "M215": "a test of an alert is malformed",
     "M301": "a value has the wrong type",
     "M302": "a required field is missing",
     "M303": "a field is unknown, and close to a known one",
@@ -111,6 +112,9 @@ CODES: dict[str, str] = {
     "P102": "the base URL is not safe",
     "P103": "an expression of a rule cannot be used",
     "P104": "an example of a rule is missing, or does not come out as it should",
+    "T101": "a test of an alert does not hold",
+    "T102": "a test of an alert cannot be evaluated",
+    "T103": "the log lines of a test cannot be used",
 }
 
 """Findings that follow from files alone."""

@@ -12,6 +12,7 @@ from reconciler.document import Json
 from reconciler.document import Path as Place
 from reconciler.kinds import BY_NAME
 from reconciler.kinds.checks import is_mappings
+from reconciler.kinds.envelope_fields import MANIFEST_KEYS
 from reconciler.kinds.judge_spec import SpecReport, judge
 from reconciler.kinds.kind import Kind
 from reconciler.model import API_VERSION, Manifest, Ref, Source
@@ -317,6 +318,7 @@ class Loader(Complaining):
             self.unusable.extend(filter(None, [ref]))
             return
         spec, text, references = found
+        added = self._read_added(kind, _object(filled.document), here)
         line, column = here.document.locate(())
         manifest = Manifest(
             ref,
@@ -327,10 +329,28 @@ class Loader(Complaining):
             references=references_in(spec),
             protect=envelope.protect,
             exempt=envelope.exempt,
+            added=added,
         )
         own = () if written.references is None else (written.references,)
         places = ((here, filled.references), *own, *references)
         self.declared.append(DeclaredManifest(manifest, kind, here, text, places, made.selected))
+
+    def _read_added(
+        self, kind: Kind, document: dict[str, Json], here: DocumentText
+    ) -> dict[str, Json]:
+        """Return what features read of their keys, and report what is wrong with the values."""
+        added: dict[str, Json] = {}
+        for key in MANIFEST_KEYS:
+            if key not in document:
+                continue
+            row = MANIFEST_KEYS.load(key)
+            if kind.name not in row.kinds:
+                message = f"`{key}` is for {', '.join(sorted(row.kinds))} alone"
+                self.complain(here, [Finding("M208", (key,), message, at_key=True)])
+                continue
+            findings, added[key] = row.read(document[key], here)
+            self.complain(here, findings)
+        return added
 
     def _read(self, written: WrittenManifest) -> FilledManifest:
         """Read expressions and envelope; secrets only if the manifest is selected."""

@@ -26,7 +26,7 @@ from reconciler.workspace.build import SIDE_FILES
 from reconciler.workspace.expression_scope import Scope, value_of_secret
 from reconciler.workspace.workspace_checks import ALWAYS, wanted_checks
 
-FORMAT = 6
+FORMAT = 7
 
 FAST: Final = 1
 """The level of compression: level 2 takes twice as long and saves a tenth."""
@@ -208,6 +208,7 @@ class _Closing:
             sorted(manifest.references),
             manifest.protect,
             dict(manifest.exempt),
+            dict(manifest.added),
             holes,
         ]
 
@@ -268,7 +269,7 @@ class _Opening:
         return values
 
     def _manifest(self, held: CachedJson) -> Manifest:
-        ref, place, source, remote_id, labels, references, protect, exempt, holes = held
+        ref, place, source, remote_id, labels, references, protect, exempt, added, holes = held
         begin, end, total, declared_id = place
         # Filled in here, because a changed secret is a miss.
         filled = [(path, Template(tuple(map(self._part, parts)))) for path, parts in holes]
@@ -286,6 +287,7 @@ class _Opening:
                 code: Exemption(why, None if day is None else date.fromisoformat(day))
                 for code, (why, day) in exempt.items()
             },
+            added=added,
         )
 
     def _part(self, held: CachedJson) -> str | SecretHole | RefHole:

@@ -67,8 +67,8 @@ def test_what_stops_a_run_before_the_manifests(case: Wrong, tmp_path: Path) -> N
     ran = Workspace(tmp_path).run(case.command)
 
     assert ran.code == case.exits
-    # What these two find is their result; to any other command it is a word beside it.
-    told = ran.out if case.command in ("validate", "rules test") else ran.err
+    # What these find is their result; to any other command it is a word beside it.
+    told = ran.out if case.command in ("validate", "rules test", "test") else ran.err
     blocks = [part for part in told.split("\n\n") if f"[{case.code}]" in part]
     about = [block for block in blocks if f"--> {case.at}" in block]
     assert any(case.says in text and case.suggests in text for text in about), told

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from wrong import FILE, PROJECT, SLI, Wrong, board, board_of, policies, slo, text, view
+from wrong import FILE, PROJECT, SLI, Wrong, alert, board, board_of, policies, slo, text, view
 
 from reconciler.workspace.expression_scope import NOT_DECLARED
 
@@ -162,6 +162,19 @@ REUSE = [
     text("equal items", "M213", "1:22", "item 2 is the same as item 1", _each(items="[{name: a}, {name: a}]"), "remove one of them"),
     Wrong("no items", "M213", f"{FILE}:1:10", "nothing is made of this manifest", {FILE: _each(items="[]")}, exits=0),
     Wrong("a key that nothing names", "M214", f"{FILE}:1:21", "nothing names `team`", {FILE: _each(items=_ITEMS)}, exits=0),
+    text("tests that are no list", "M215", "10:8", "must be a list of tests", alert() + "tests: {}\n", "write `- {name: …, logs: […], expect: {fires: true}}`"),
+    text("a test without rows", "M215", "10:9", "must be a list of rows", alert() + "tests: [{name: a, expect: {fires: true}}]\n"),
+    text("a test that expects nothing", "M215", "10:9", "needs `expect: {fires: true}`", alert() + "tests: [{name: a, logs: [{at: 0s}]}]\n"),
+    text("a near field of a test", "M215", "10:19", "unknown field `log` of a test", alert() + "tests: [{name: a, log: x, logs: [{at: 0s}], expect: {fires: true}}]\n", "logs"),
+    text("a row without a time", "M215", "10:26", "`at` must be a duration", alert() + "tests: [{name: a, logs: [{text: a}], expect: {fires: true}}]\n"),
+    text("a row of no severity", "M215", "10:45", "`eror` is no severity", alert() + "tests: [{name: a, logs: [{at: 0s, severity: eror}], expect: {fires: true}}]\n", "error"),
+    text("an end before the start", "M215", "10:67", "`until` must be", alert() + "tests: [{name: a, logs: [{at: 0s}], expect: {fires: true}, until: 2020-01-01T00:00:00Z}]\n"),
+    text("a priority that is none", "M215", "10:69", "is no priority", alert() + "tests: [{name: a, logs: [{at: 0s}], expect: {fires: true, priority: 1}}]\n"),
+    text("a priority of quiet", "M215", "10:45", "has no priority", alert() + "tests: [{name: a, logs: [{at: 0s}], expect: {fires: false, priority: P1}}]\n"),
+    text("groups that are no mappings", "M215", "10:67", "must be a list of mappings", alert() + "tests: [{name: a, logs: [{at: 0s}], expect: {fires: true, groups: [a]}}]\n"),
+    replace(text("a test that does not hold", "T101", "10:9", "the alert fires; 1 row matched", alert() + "tests: [{name: a, logs: [{at: 0s}], expect: {fires: false}}]\n"), command="test"),
+    replace(Wrong("a test of a metric", "T102", f"{FILE}:10:9", "not evaluated: alerts of type metric threshold", {FILE: alert().replace("LOGS_IMMEDIATE_OR_UNSPECIFIED", "METRIC_THRESHOLD").replace("logsImmediate: {}", "metricThreshold: {}") + "tests: [{name: a, logs: [{at: 0s}], expect: {fires: false}}]\n"}, exits=0), command="test"),
+    replace(text("rows that are not there", "T103", "10:9", "there is no such file", alert() + "tests: [{name: a, logs: lost.jsonl, expect: {fires: false}}]\n"), command="test"),
     text("two items of one name", "M401", "5:9", "in item 2 (team: y)", _each("description: ${each:team}", items="[{team: x}, {team: y}]", name="a")),
     text("a key that no item has", "M511", "10:16", "no item of `forEach` has `taem`", _each("description: ${each:taem}", items=_ITEMS), "${each:team}"),
     text("a key that one item lacks", "M511", "1:31", "this item has no `team`, which others have and the manifest names, in item 2 (name: b)", _each("description: ${each:team}", items="[{name: a, team: x}, {name: b}]")),

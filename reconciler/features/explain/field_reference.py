@@ -14,7 +14,7 @@ from pydantic.fields import FieldInfo
 
 from reconciler.document import Json
 from reconciler.kinds import BY_NAME, KINDS, field_traits
-from reconciler.kinds.envelope_fields import MANIFEST, METADATA, EnvelopeField
+from reconciler.kinds.envelope_fields import MANIFEST, MANIFEST_KEYS, METADATA, EnvelopeField
 from reconciler.kinds.kind import UUID, Endpoint, Kind
 from reconciler.model.model_config import descriptions_of
 from reconciler.project.settings import ProjectFile
@@ -136,7 +136,8 @@ def _envelope(kind: str) -> Iterator[Field]:
         if has_id or not name.startswith("id")
     )
     for name, envelope_field in MANIFEST.items():
-        if name != "spec":
+        is_of_others = name in MANIFEST_KEYS and kind not in MANIFEST_KEYS.load(name).kinds
+        if name != "spec" and not (is_of_others and kind in BY_NAME):
             below = metadata if name == "metadata" else ()
             yield _of_envelope(kind, (name,), envelope_field, below)
 

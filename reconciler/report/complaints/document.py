@@ -61,7 +61,7 @@ def field_path(complaint: Complaint) -> list[str | int]:
 class ComplaintDocument(TypedDict):
     """A complaint: an object of `validate --format json`, a line of `--format jsonl`."""
 
-    code: Annotated[str, Field(pattern="^([ALMP][0-9]{3}|R/.+)$")]
+    code: Annotated[str, Field(pattern="^([ALMPT][0-9]{3}|R/.+)$")]
     severity: Literal["error", "warning"]
     file: Annotated[str, Field(description="Relative to the project file.")]
     line: Annotated[int, Field(ge=0, description="From 1; 0 is the file as a whole.")]
