@@ -128,6 +128,7 @@ AUDITED: dict[str, str] = {
     "A106": "an alert fired and leads to no runbook",
     "A107": "two alerts look for the same, with other thresholds",
     "A108": "an alert is off for long",
+    "A109": "an alert has no test",
     "A201": "no alert watches an SLO",
     "A301": "no log meets a policy",
 }

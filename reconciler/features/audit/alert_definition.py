@@ -19,6 +19,7 @@ from reconciler.kinds.alert_definition import (
     without_runbook,
 )
 from reconciler.kinds.alert_definition.parts import TYPE_OF
+from reconciler.kinds.envelope_fields import MANIFEST_KEYS
 from reconciler.kinds.shape import EACH, places
 from reconciler.kinds.spec_finding import Neighbours, SpecFinding, text_of
 from reconciler.model import Manifest
@@ -253,6 +254,17 @@ def _is_named(alert: Manifest, neighbours: Neighbours) -> bool:
     return any(alert.ref in other.references for other in neighbours.every if "flow" in other.spec)
 
 
+_TESTS = "tests"
+
+
+def _untested(neighbours: Neighbours, _: AuditEvidence) -> Iterator[Trace]:
+    for manifest in neighbours.own:
+        if _TESTS in MANIFEST_KEYS and is_awake(manifest.spec) and not manifest.added.get(_TESTS):
+            message = "no test says on which log lines this alert fires"
+            remedy = Advice("add `tests:` next to `spec`")
+            yield Trace(manifest, SpecFinding(_NAME, message, remedy), {})
+
+
 _EVENTS = (Rest.EVENTS,)
 
 
@@ -265,4 +277,5 @@ HYGIENE = (
     AuditRule(code="A106", find=_without_runbook, rests_on=_EVENTS),
     AuditRule(code="A107", find=_alike, rests_on=()),
     AuditRule(code="A108", find=_off_for_long, rests_on=(Rest.AGE,)),
+    AuditRule(code="A109", find=_untested, rests_on=(), asked=True),
 )

@@ -95,11 +95,15 @@ Trail: TypeAlias = Callable[[Neighbours, AuditEvidence], Iterator[Trace]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditRule:
-    """One check, and its sources; the page of its code says why it exists."""
+    """One check, and its sources; the page of its code says why it exists.
+
+    One that is `asked` for is off unless `checks:` names it.
+    """
 
     code: str
     rests_on: tuple[Rest, ...]
     find: Trail
+    asked: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -215,7 +215,7 @@ def checks_of(declared: Neighbours, levels: Mapping[str, Level]) -> list[tuple[s
         for kind in BY_NAME
         if kind in kinds
         for check in hygiene_of(kind)
-        if is_on(check.code, levels)
+        if is_on(check.code, levels, only_asked=check.asked)
     ]
 
 
