@@ -79,13 +79,22 @@ class ThresholdQuery:
     is_firing: bool = False
 
 
-recognise = is_rule_file
+def _is_unit_test(document: Json) -> bool:
+    return isinstance(document, dict) and {"rule_files", "tests"} <= document.keys()
+
+
+def recognise(document: Json) -> bool:
+    """Return whether a document has rules, or the unit tests of rules."""
+    return is_rule_file(document) or _is_unit_test(document)
 
 
 def convert(document: Json, source: str, beside: Beside = ALONE) -> Conversion:
     """Return an alert definition for each alerting rule that can be mapped."""
     del beside
     notes = Notes()
+    if _is_unit_test(document):
+        notes.leave(source, "unit tests of rules: tests on metrics are not taken")
+        return Conversion((), notes.all)
     made: list[Converted] = []
     fields = Fields(document)
     is_resource = fields.text("apiVersion").startswith(RESOURCE)

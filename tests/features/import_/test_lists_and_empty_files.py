@@ -89,3 +89,16 @@ def test_a_source_of_an_unknown_name(source: Json, said: str, *, is_chart: bool)
 
     assert ("lineChart" in json.dumps(made.spec)) is is_chart
     assert said in left
+
+
+def test_unit_tests_of_rules() -> None:
+    """A file of unit tests next to rules is named as not taken, and is no failure."""
+    Path("../other/rules_test.yaml").write_text(
+        "rule_files: [rules.yaml]\nevaluation_interval: 1m\ntests: [{interval: 1m}]\n"
+    )
+    Path("../other/slo.yaml").write_text(SLO)
+
+    made = typed("import", "--from", "../other", "--format", "json")
+
+    assert made.code == 0, made.err
+    assert [left for left in made.json["skipped"] if "rules_test.yaml" in str(left)]
