@@ -13,13 +13,17 @@ from itertools import accumulate, pairwise
 from yaml import SafeLoader, ScalarNode, SequenceNode, YAMLError, compose
 
 from reconciler.document import Json, identical
+from reconciler.kinds.envelope_fields import MANIFEST_KEYS
 from reconciler.syntax.parsed_text import Reading
 from reconciler.syntax.read_text import read_text
 from reconciler.syntax.syntax_tree import SyntaxNode, WrittenText
 from reconciler.syntax.tidy_json import tidy_json
 from reconciler.syntax.tidy_yaml import Order, tidy_yaml
 
-ORDER = Order(("apiVersion", "kind", "forEach", "metadata", "spec"), needed=("apiVersion", "kind"))
+ORDER = Order(
+    ("apiVersion", "kind", "forEach", "metadata", *MANIFEST_KEYS, "spec"),
+    needed=("apiVersion", "kind"),
+)
 """The fields that a manifest begins with."""
 
 MARK = "\ufeff"
