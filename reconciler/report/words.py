@@ -10,6 +10,7 @@ from operator import eq
 from typing import TypeVar
 
 from reconciler.document import ABSENT, Json, Missing, Path
+from reconciler.model.quoting import and_more
 from reconciler.redaction.templates import references_in
 from reconciler.report.safe import ELLIPSIS, safe
 
@@ -66,10 +67,12 @@ def around_difference(before: str, after: str, room: int) -> tuple[str, str]:
     return safe(head + before[start:], room), safe(head + after[start:], room)
 
 
-def first_few(names: Sequence[object], most: int, shown: Callable[[str], str] = str) -> str:
+def first_few(
+    names: Sequence[object], most: int, shown: Callable[[str], str] = str, joint: str = ", "
+) -> str:
     """Return the first `most` names as they are `shown`, joined, and the number of the rest."""
-    more = f" and {len(names) - most:,} more" if len(names) > most else ""
-    return ", ".join(shown(str(name)) for name in names[:most]) + more
+    parts = joint.join(shown(str(name)) for name in names[:most]), and_more(len(names) - most)
+    return " ".join(filter(None, parts))
 
 
 Item = TypeVar("Item")

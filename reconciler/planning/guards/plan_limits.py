@@ -36,7 +36,7 @@ from reconciler.model import (
     TakesOver,
     WriteLost,
 )
-from reconciler.model.quoting import quoted
+from reconciler.model.quoting import listed, quoted
 from reconciler.planning.guards.remedies import (
     adopting,
     allowing,
@@ -278,6 +278,7 @@ NEW_JOURNAL = "new-journal"
 LOOKS_LIKE_RENAME = "looks-like-rename"
 
 MOST_NAMED = 5
+LONGEST_EDIT = 120
 
 
 def needed_consents(
@@ -312,18 +313,16 @@ def without_memory(plan: Plan) -> Iterator[GuardViolation]:
     if missing is None:
         return
     blind = [
-        str(change.ref)
+        quoted(str(change.ref))
         for change in plan.changes
         if change.action is Action.CREATE and not BY_NAME[change.ref.kind].findable
     ]
     if not blind:
         return
-    shown = ", ".join(blind[:MOST_NAMED])
-    more = f" and {len(blind) - MOST_NAMED} more" if len(blind) > MOST_NAMED else ""
     is_lost = isinstance(missing, NoJournal)
     has = "no journal" if is_lost else "an old copy of its journal"
     message = (
-        f"`{plan.environment}` has {has}, so it is unknown whether {shown}{more} "
+        f"`{plan.environment}` has {has}, so it is unknown whether {listed(blind, MOST_NAMED)} "
         f"{'is' if len(blind) == 1 else 'are'} there already: a second one could not be found, "
         "nor deleted"
     )
@@ -349,7 +348,7 @@ def _of_others(change: Change, guards: Guards, environment: str) -> Iterator[Gua
                 message = f"{fields} that someone changed since our last write would be undone"
                 yield _seen_live(change, OVERWRITES_EDIT, message, reason, environment)
             case OverwrittenSince(paths=paths) if OVERWRITES_EDIT not in guards.allow:
-                names = ", ".join(sorted({str(path[-1]) for path in paths}))
+                names = ", ".join(sorted({quoted(str(path[-1])) for path in paths}))
                 message = (
                     f"someone overwrote it since our last write, and {names}, which cannot be "
                     "seen, would be sent over whatever is there by now"
@@ -367,7 +366,7 @@ def _of_others(change: Change, guards: Guards, environment: str) -> Iterator[Gua
 
 
 def _like_a_rename(change: Change, refs: Sequence[Ref], environment: str) -> GuardViolation:
-    names = ", ".join(map(str, refs))
+    names = ", ".join(quoted(str(ref)) for ref in refs)
     message = (
         f" would be created, and is much like what was {names} at its last apply, "
         "and would be next to it"
@@ -382,7 +381,8 @@ def _like_a_rename(change: Change, refs: Sequence[Ref], environment: str) -> Gua
 def _seen_live(
     change: Change, code: str, message: str, reason: _OfOthers, environment: str
 ) -> GuardViolation:
-    who = f" (live was last changed {reason.edit})" if reason.edit.told else ""
+    edit = quoted(str(reason.edit), LONGEST_EDIT)
+    who = f" (live was last changed {edit})" if reason.edit.told else ""
     remedies = (
         reviewing(),
         *_adopting(change, reason),
@@ -395,7 +395,7 @@ def _seen_live(
         said=f": {message}{who}",
         remedies=remedies,
         code=code,
-        figures=f": {message}",
+        figures=f": {message.replace('`', '')}",
     )
 
 

@@ -15,7 +15,7 @@ from reconciler.document import value_at
 from reconciler.errors import ReconcilerError
 from reconciler.kinds import BY_NAME
 from reconciler.model import Change, GuardViolation, NeverWritten, Plan, Ref
-from reconciler.model.quoting import quoted
+from reconciler.model.quoting import listed, quoted
 from reconciler.planning.guards.plan_limits import MOST_NAMED
 from reconciler.planning.guards.remedies import (
     allowing,
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 MOST_PAGES: Final = 10
 """Pages of each of the two listings, however many alerts would be taken over."""
+
+LONGEST_UNREAD: Final = 200
 
 
 @dataclass(slots=True)
@@ -156,19 +158,20 @@ def _describe(changes: Sequence[Change], unread: str) -> str:
     )
     if others:
         named = [_other_name(ref, why) for ref, why in others.items()]
-        message += f"; incidents and events have another name for {_shortened(named)}"
+        message += f"; incidents and events have another name for {listed(named, MOST_NAMED)}"
     known = sum(why is not None and bool(why.names) for why in reasons.values())
     if known > len(others):
         message += f"; they have the declared name for {known - len(others)}"
     if unread:
-        message += f"; their names could not be read: {unread}"
+        message += f"; their names could not be read: {quoted(unread, LONGEST_UNREAD)}"
     elif not known:
         message += "; incidents and events have no name for any"
     return message
 
 
 def _other_name(ref: Ref, why: NeverWritten) -> str:
-    return f"{ref}: {' and '.join(map(quoted, why.names))}, declared as {quoted(why.declared)}"
+    names = " and ".join(map(quoted, why.names))
+    return f"{quoted(str(ref))}: {names}, declared as {quoted(why.declared)}"
 
 
 def _counted(changes: Sequence[Change]) -> str:
@@ -179,9 +182,4 @@ def _counted(changes: Sequence[Change]) -> str:
 
 
 def _listed(refs: Sequence[Ref]) -> str:
-    return _shortened([str(ref) for ref in refs])
-
-
-def _shortened(texts: Sequence[str]) -> str:
-    more = f" and {len(texts) - MOST_NAMED} more" if len(texts) > MOST_NAMED else ""
-    return ", ".join(texts[:MOST_NAMED]) + more
+    return listed([quoted(str(ref)) for ref in refs], MOST_NAMED)
