@@ -108,13 +108,13 @@ def _adding_inputs(command: Command) -> Command:
     "--shards",
     metavar="N",
     type=click.IntRange(1, MOST_SHARDS),
-    help="With matrix: how many shards each environment has.",
+    help="With `matrix`: the number of shards of each environment.",
 )
 @click.option(
     "--format",
     "form",
     type=click.Choice(["json", "github"]),
-    help="With matrix: print it, or append it to the job's outputs as `matrix`.",
+    help="With `matrix`: print it, or append it to the outputs of the job under the name `matrix`.",
 )
 def ci(
     *,
@@ -123,7 +123,7 @@ def ci(
     form: str | None,
     **added: str,
 ) -> int:
-    """Do the same inside CI: comment, summary, annotations, outputs.
+    """Plan, apply or look for drift inside CI, with comment, summary, annotations and outputs.
 
     `matrix` prints the environments and shards for the CI system's own matrix;
     it needs no key and no network.

@@ -35,26 +35,38 @@ from reconciler.operations.open_session import begin_session
 from reconciler.operations.plan_and_drift import as_reviewed, part_asked_for, read_plan_file
 from reconciler.planning.guards.consent import UnderReview, read_overridden
 from reconciler.report.plan.document import listed_in
+from reconciler.runtime.progress import Deed
 
 _DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
 _FLAGS = (
-    click.option("--expect", metavar="DIGEST", help="Apply only a plan with this digest."),
+    click.option(
+        "--expect",
+        metavar="DIGEST",
+        help="Apply only if the plan still has this digest, which `plan` prints last.",
+    ),
     click.option(
         "--plan",
         "plan_file",
         metavar="FILE",
         type=click.Path(path_type=Path),
-        help="Apply only the plan that was written with `--out FILE`.",
+        help="Apply only the plan in FILE, which `--out FILE` wrote; nothing is "
+        "applied if live changed since.",
     ),
-    click.option("--yes", is_flag=True, help="Do not ask; required without a terminal."),
-    click.option("--allow-destroy", is_flag=True, help="Allow what cannot be brought back."),
+    click.option(
+        "--yes", is_flag=True, help="Do not ask for consent; without a terminal it is required."
+    ),
+    click.option(
+        "--allow-destroy",
+        is_flag=True,
+        help="Allow the apply to destroy log policies, which cannot be restored.",
+    ),
     click.option(
         "--override-guard",
         "override",
         metavar="CODE=REASON",
         multiple=True,
-        help="Apply more than this guard allows. Without CODE=: more than any that has no flag of "
-        "its own.",
+        help="Apply though this guard objects; REASON goes into the journal. Without "
+        "CODE= it lifts all guards that have no flag of their own.",
     ),
 )
 
@@ -134,7 +146,7 @@ def check_asked(consent: Consent) -> None:
 @click.option(
     "--new-journal",
     is_flag=True,
-    help="Begin a journal where there is none; where there is one, this changes nothing.",
+    help="Start a new journal if this environment has none; an existing journal is used as it is.",
 )
 def apply(*, options: Options, form: str, consent: Consent, patience: LockTimeout) -> int:
     """Plan again, ask, and write. The service is read again just before each write.
@@ -150,4 +162,5 @@ def apply(*, options: Options, form: str, consent: Consent, patience: LockTimeou
         session = replace(session, review=UnderReview(listed=lambda _: listed_in(reviewed)))
     wait_before_lock(session, consent.waits)
     made, applied = plan_and_apply(session, lambda _: consent, "apply", patience=patience)
-    return report_applied(applied, made, form, verbose=options.verbose)
+    with options.waits.step(Deed.REPORTING):
+        return report_applied(applied, made, form, verbose=options.verbose)

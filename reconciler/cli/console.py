@@ -229,6 +229,7 @@ class Writing:
     def __init__(self, made: Plan, *, quiet: bool) -> None:
         self.quiet = quiet
         self.total = sum(change.action.is_to_do for change in made.changes)
+        self.alerts = made.alerts
         self.done = self.skipped = 0
         self.style = stderr_style(verbose=False)
 
@@ -249,7 +250,7 @@ class Writing:
         if isinstance(outcome, Skipped) and self.skipped > MOST_SKIPPED:
             return
         count = f"[{self.done:>{len(str(self.total))}}/{self.total}]"
-        words(f"{count}{outcome_line(outcome, self.style)[1:]}")
+        words(f"{count}{outcome_line(outcome, self.style, self.alerts)[1:]}")
 
 
 def describe_plan(made: Plan, form: str, project: Project, *, verbose: bool) -> str:

@@ -14,6 +14,7 @@ from reconciler.operations.open_session import Session, begin_session
 from reconciler.operations.plan_and_drift import drift_now, exit_code_of
 from reconciler.report.drift_formats import drift_json, drift_markdown, drift_text
 from reconciler.report.table import Style
+from reconciler.runtime.progress import Deed
 
 
 @click.command
@@ -23,7 +24,7 @@ from reconciler.report.table import Style
 @click.option(
     "--remember",
     is_flag=True,
-    help="Keep in the journal what was found, so that the next look shows what is new.",
+    help="Write the drift to the journal, so that the next `drift` shows what is new.",
 )
 @lock_timeout
 def drift(*, options: Options, form: str, remember: bool, patience: LockTimeout) -> int:
@@ -35,8 +36,9 @@ def drift(*, options: Options, form: str, remember: bool, patience: LockTimeout)
     """
     session = begin_session(options, may_lack=True)
     look = drift_now(session, remember=remember, patience=patience)
-    text = shown(look, form, session, stdout_style(verbose=options.verbose))
-    return data(text, ending=exit_code_of(look.found))
+    with options.waits.step(Deed.REPORTING):
+        text = shown(look, form, session, stdout_style(verbose=options.verbose))
+        return data(text, ending=exit_code_of(look.found))
 
 
 def shown(found: DriftReport, form: str, session: Session, style: Style) -> str:

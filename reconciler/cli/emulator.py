@@ -31,30 +31,50 @@ def emulator() -> None:
     default=8080,
     show_default=True,
     type=click.IntRange(0, 65535),
-    help="The port to listen on; 0 takes any that is free.",
+    help="The port to listen on; 0 takes any free port.",
 )
-@click.option("--data", type=file_type, metavar="FILE", help="Keep all in this SQLite file.")
+@click.option(
+    "--data",
+    type=file_type,
+    metavar="FILE",
+    help="The SQLite file that keeps all data; by default the data is lost at the end.",
+)
 @click.option(
     "--alert-id",
     "alert_ids",
     multiple=True,
     metavar="UUID",
-    help="Begin with a bare alert definition of this id; may be repeated.",
+    help="Start with an alert definition that has this id and nothing else; repeat it for more.",
 )
-@click.option("--seed", type=click.Choice(["demo"]), help="Fill it with a company, once.")
 @click.option(
-    "--live", is_flag=True, help="Let time pass: alerts trigger, incidents open and close."
+    "--seed",
+    type=click.Choice(["demo"]),
+    help="Fill an empty data file with the sample data of a company.",
 )
-@click.option("--faults", type=file_type, metavar="FILE", help="Misbehave by these rules (JSON).")
+@click.option("--live", is_flag=True, help="Let time pass: alerts fire, incidents open and close.")
+@click.option(
+    "--faults",
+    type=file_type,
+    metavar="FILE",
+    help="A JSON file with rules for faults: slow, lost or wrong answers.",
+)
 @click.option(
     "--profile",
     type=file_type,
     metavar="FILE",
-    help="Other choices where the API document is silent (JSON).",
+    help="A JSON file that chooses how the emulator behaves where the API document says nothing.",
 )
-@click.option("--keys", type=file_type, metavar="FILE", help="Keys and their permissions (JSON).")
 @click.option(
-    "--log", type=file_type, metavar="FILE", help="Write every request here (JSON Lines)."
+    "--keys",
+    type=file_type,
+    metavar="FILE",
+    help="A JSON file with the accepted keys and their permissions.",
+)
+@click.option(
+    "--log",
+    type=file_type,
+    metavar="FILE",
+    help="A file to which every request is appended, in JSON Lines.",
 )
 @options.verbose
 @options.quiet
@@ -106,7 +126,13 @@ def serve(
 
 
 @emulator.command("tick")
-@click.option("--data", type=file_type, metavar="FILE", required=True, help="The SQLite file.")
+@click.option(
+    "--data",
+    type=file_type,
+    metavar="FILE",
+    required=True,
+    help="The SQLite file with the data of the emulator.",
+)
 @options.verbose
 @options.quiet
 def tick_once(*, data: Path, verbose: bool, quiet: bool) -> None:

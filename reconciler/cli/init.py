@@ -33,7 +33,10 @@ from reconciler.workspace.new_files import MANIFEST_SCHEMA, PROJECT_SCHEMA
 @click.argument("folder", default=".", metavar="[DIR]", type=click.Path(path_type=Path))
 @click.option("--base-url", metavar="URL", help="The address of your service.")
 @click.option(
-    "-e", "--environment", metavar="NAME", help=f"What it is called; else `{ENVIRONMENT}`."
+    "-e",
+    "--environment",
+    metavar="NAME",
+    help=f"The name of the first environment; by default `{ENVIRONMENT}`.",
 )
 @options.verbose
 @options.quiet

@@ -49,7 +49,8 @@ lock_timeout = click.option(
     metavar="DURATION",
     default="0",
     callback=read_patience,
-    help="How long to wait while another run holds the journal, as 30s or 5m; else not at all.",
+    help="How long to wait while another run has the lock of the journal, as 30s "
+    "or 5m; by default the command ends at once.",
 )
 
 

@@ -23,13 +23,17 @@ FEATURE_OPTIONS: Final = Rows[Callable[[Any], Any]]("options")
 
 paths = click.argument("paths", nargs=-1, metavar="[PATH]...", type=click.Path(path_type=Path))
 environment = click.option(
-    "-e", "--environment", metavar="NAME", help="The environment of reconciler.yaml to use."
+    "-e",
+    "--environment",
+    metavar="NAME",
+    help="The environment of the project file to use, as `production`.",
 )
 project = click.option(
     "--project",
     metavar="FILE",
     type=click.Path(path_type=Path),
-    help="The project file; else reconciler.yaml is looked for upward to the git root.",
+    help="The project file; by default reconciler.yaml in this folder or one above"
+    " it, up to the root of the git repository.",
 )
 place = click.option(
     "--path",
@@ -37,22 +41,29 @@ place = click.option(
     metavar="PATH",
     multiple=True,
     type=click.Path(path_type=Path),
-    help="Look where `plan PATH` and `apply PATH` look for the project and its journal.",
+    help="Find the project file and its journal from this path, as `plan PATH` does.",
 )
-verbose = click.option("-v", "--verbose", is_flag=True, help="Show everything, nothing folded.")
+verbose = click.option(
+    "-v", "--verbose", is_flag=True, help="Show every entry and field; nothing is folded or cut."
+)
 quiet = click.option(
-    "-q", "--quiet", is_flag=True, help="Print only the data, and what went wrong."
+    "-q", "--quiet", is_flag=True, help="Print only data and errors, no progress and no hints."
 )
 no_cache = click.option(
-    "--no-cache", is_flag=True, help="Read every file again, and keep nothing for the next run."
+    "--no-cache",
+    is_flag=True,
+    help="Read every file again instead of using the cache, and do not write the cache.",
 )
 
-timings = click.option("--timings", is_flag=True, help="Say at the end where the time went.")
+timings = click.option(
+    "--timings", is_flag=True, help="Print at the end how long each part of the run took."
+)
 shard = click.option(
     "--shard",
     metavar="K/N",
     callback=lambda _context, _option, text: None if text is None else read_shard(text),
-    help="Use the journal of this shard, where `journal:` holds {shard}.",
+    help="Use the journal of this shard, as 2/4, if `journal:` in the project file"
+    " contains `{shard}`.",
 )
 
 
@@ -72,11 +83,15 @@ selecting = together(
         "--select",
         metavar="EXPR",
         multiple=True,
-        help="Only what is meant by terms joined by commas: Kind/name, kind=SLO, "
-        "label.team=payments, file=checkout/*. Given again: another choice.",
+        help="Only the resources that match every term, joined by commas: `Kind/name`,"
+        " `kind=SLO`, `label.team=payments`, `file=checkout/*`. Repeat it to add "
+        "the resources of other terms.",
     ),
     click.option(
-        "--exclude", metavar="EXPR", multiple=True, help="All but what is meant, as in --select."
+        "--exclude",
+        metavar="EXPR",
+        multiple=True,
+        help="Leave out the resources that match; the terms are those of --select.",
     ),
 )
 """Options of a command that reads manifests, as `options.selection`."""
@@ -96,7 +111,7 @@ def formats(*names: str) -> Callable[[Command], Command]:
         type=click.Choice(names),
         default=names[0],
         show_default=True,
-        help="How the result is printed.",
+        help="The format of the output.",
     )
 
 

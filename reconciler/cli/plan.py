@@ -45,15 +45,22 @@ PLANNERS: Final = Rows[Callable[[Options, Any], tuple["Plan", "Project"]]]("plan
     "--out",
     metavar="FILE",
     type=click.Path(path_type=Path),
-    help="Also write the plan as JSON, for `apply --plan FILE`.",
+    help="Also write the plan to FILE, so that `apply --plan FILE` applies just that plan.",
 )
-@click.option("--exit-code", is_flag=True, help="Exit with 2 where there are changes.")
-@click.option("--watch", is_flag=True, help="Plan again whenever a file is saved; on a terminal.")
+@click.option(
+    "--exit-code",
+    is_flag=True,
+    help="Exit with 2 if an apply would change something, with 0 if not.",
+)
+@click.option(
+    "--watch", is_flag=True, help="Stay on the terminal, and plan again whenever a file is saved."
+)
 @click.option(
     "--changed-since",
     "since",
     metavar="REV",
-    help="Examine only what changed since the last commit in common with REV.",
+    help="Plan only the resources whose files changed since the last commit in "
+    "common with REV, as `origin/main`.",
 )
 @options.of_features("plan")
 def plan(

@@ -66,8 +66,14 @@ def policies() -> None:
 
 
 @policies.command("list")
-@click.option("--enabled", "enabled_only", is_flag=True, help="Only those that are enabled.")
-@click.option("--source", type=click.Choice(["logs", "spans"]), default="logs", show_default=True)
+@click.option("--enabled", "enabled_only", is_flag=True, help="Only policies that are enabled.")
+@click.option(
+    "--source",
+    type=click.Choice(["logs", "spans"]),
+    default="logs",
+    show_default=True,
+    help="List the policies of logs, or those of spans.",
+)
 @options.connected
 @options.formats("text", "json", "jsonl", "csv")
 def list_all(*, enabled_only: bool, source: str, options: Options, form: str) -> None:
@@ -79,14 +85,24 @@ def list_all(*, enabled_only: bool, source: str, options: Options, form: str) ->
 
 
 @policies.command
-@click.option("--application", default="", metavar="NAME", help="The log's application.")
-@click.option("--subsystem", default="", metavar="NAME", help="The log's subsystem.")
-@click.option("--severity", default="", metavar="NAME", help="info, error …")
+@click.option(
+    "--application",
+    default="",
+    metavar="NAME",
+    help="The application of the log, as in `checkout`.",
+)
+@click.option(
+    "--subsystem", default="", metavar="NAME", help="The subsystem of the log, as in `payments`."
+)
+@click.option(
+    "--severity", default="", metavar="NAME", help="The severity of the log, as `info` or `error`."
+)
 @click.option(
     "--file",
     metavar="FILE",
     type=click.Path(path_type=Path),
-    help="YAML or JSON: a list of {application, subsystem, severity}, as `policySamples`.",
+    help="A YAML or JSON file with a list of logs to test, each with application, "
+    "subsystem and severity.",
 )
 @options.connected
 @options.formats("text", "json", "jsonl", "csv")
@@ -168,7 +184,9 @@ def _result_cells(row: dict[str, Json], result: dict[str, Json]) -> list[str]:
 
 @policies.command
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("--yes", is_flag=True, help="Do not ask; required without a terminal.")
+@click.option(
+    "--yes", is_flag=True, help="Do not ask for consent; without a terminal it is required."
+)
 @options.connected
 @options.formats("text", "json")
 def add(*, file: Path, yes: bool, options: Options, form: str) -> None:

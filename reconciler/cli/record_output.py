@@ -45,7 +45,7 @@ _limit = click.option(
     type=click.IntRange(0),
     default=DEFAULT_LIMIT,
     show_default=True,
-    help="At most so many; 0 for all.",
+    help="List at most this many; 0 lists all.",
 )
 
 
@@ -122,10 +122,11 @@ def parse_single_pairs(texts: Sequence[str], flag: str) -> dict[str, str]:
 
 
 def span(since: str, until: str) -> Callable[[Command], Command]:
-    """Add `--since` and `--until`, with these help texts."""
+    """Add `--since` and `--until`, with the beginnings of their help texts."""
+    forms = "a duration as 24h or 7d, or an ISO 8601 time"
     return shared.together(
-        click.option("--since", metavar="TIME", help=since),
-        click.option("--until", metavar="TIME", help=until),
+        click.option("--since", metavar="TIME", help=f"{since}: {forms}."),
+        click.option("--until", metavar="TIME", help=f"{until}, in the forms of --since."),
     )
 
 
@@ -153,7 +154,7 @@ def values_of(
         multiple=True,
         metavar=metavar,
         callback=lambda _context, _option, texts: enumerated(enumeration, texts, flag),
-        help=shown,
+        help=f"{shown}; repeat it for more.",
     )
 
 

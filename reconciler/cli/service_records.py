@@ -72,9 +72,15 @@ def events() -> None:
 
 
 @events.command("list")
-@span("From then on: 24h, 7d, or an ISO 8601 time.", "Before then.")
-@click.option("--alert-version-id", "versions", multiple=True, metavar="ID", help="Repeatable.")
-@pairs("--label", "labels", "Repeatable: all.", parse_single_pairs)
+@span("Only events since then", "Only events before then")
+@click.option(
+    "--alert-version-id",
+    "versions",
+    multiple=True,
+    metavar="ID",
+    help="Only events of this version of an alert; repeat it for more.",
+)
+@pairs("--label", "labels", "Only events with each of these labels.", parse_single_pairs)
 @listing(EVENT_COLUMNS, "event")
 def list_events(
     *, since: str | None, until: str | None, versions: tuple[str, ...], labels: Mapping[str, str]
@@ -101,14 +107,29 @@ def cases() -> None:
 
 
 @cases.command("list")
-@values_of(case_records.STATES, "--state", "states", "active, resolved …")
-@values_of(case_records.STATUSES, "--status", "statuses", "open, acknowledged …")
-@values_of(case_records.PRIORITIES, "--priority", "priorities", "p1 to p5.", "P")
-@values_of(case_records.CATEGORIES, "--category", "categories", "security …")
-@pairs("--label", "labels", "Repeatable.")
-@pairs("--grouping", "groupings", "Repeatable.")
-@click.option("--text", default="", metavar="WORDS", help="Search in the text of cases.")
-@click.option("--unassigned", is_flag=True, help="Only those without an assignee.")
+@values_of(
+    case_records.STATES, "--state", "states", "Only cases in this state, as active or resolved"
+)
+@values_of(
+    case_records.STATUSES,
+    "--status",
+    "statuses",
+    "Only cases with this status, as open or acknowledged",
+)
+@values_of(
+    case_records.PRIORITIES,
+    "--priority",
+    "priorities",
+    "Only cases of this priority, p1 to p5",
+    "P",
+)
+@values_of(
+    case_records.CATEGORIES, "--category", "categories", "Only cases of this category, as security"
+)
+@pairs("--label", "labels", "Only cases with this label; repeat it for more.")
+@pairs("--grouping", "groupings", "Only cases with this grouping; repeat it for more.")
+@click.option("--text", default="", metavar="WORDS", help="Only cases that contain this text.")
+@click.option("--unassigned", is_flag=True, help="Only cases without an assignee.")
 @listing(CASE_COLUMNS, "case")
 def list_all_cases(**wanted: Any) -> Records[case_records.Case]:
     """List cases, newest first. The key needs the permission `case:Read`."""
@@ -151,24 +172,50 @@ def incidents() -> None:
     """List and close incidents."""
 
 
-_severities = values_of(incident_records.SEVERITIES, "--severity", "severities", "error …")
-_statuses = values_of(incident_records.STATUSES, "--status", "statuses", "triggered …")
+_severities = values_of(
+    incident_records.SEVERITIES, "--severity", "severities", "Only this severity, as error"
+)
+_statuses = values_of(
+    incident_records.STATUSES, "--status", "statuses", "Only this status, as triggered"
+)
 _muted = click.option(
-    "--muted/--not-muted", "muted", default=None, help="Only muted ones, or no muted."
+    "--muted/--not-muted",
+    "muted",
+    default=None,
+    help="Only what is muted, or only what is not muted.",
 )
 
 
 @incidents.command("list")
-@click.option("--open", "open_only", is_flag=True, help="Only those that nothing has closed.")
+@click.option("--open", "open_only", is_flag=True, help="Only incidents that are still open.")
 @_severities
 @_statuses
-@values_of(incident_records.STATES, "--state", "states", "triggered, resolved.")
-@click.option("--application", "applications", multiple=True, metavar="NAME", help="Repeatable.")
-@click.option("--subsystem", "subsystems", multiple=True, metavar="NAME", help="Repeatable.")
-@pairs("--label", "labels", "Contextual labels.", parse_single_pairs)
+@values_of(
+    incident_records.STATES,
+    "--state",
+    "states",
+    "Only incidents in this state, triggered or resolved",
+)
+@click.option(
+    "--application",
+    "applications",
+    multiple=True,
+    metavar="NAME",
+    help="Only incidents of this application; repeat it for more.",
+)
+@click.option(
+    "--subsystem",
+    "subsystems",
+    multiple=True,
+    metavar="NAME",
+    help="Only incidents of this subsystem; repeat it for more.",
+)
+@pairs(
+    "--label", "labels", "Only incidents with each of these contextual labels.", parse_single_pairs
+)
 @_muted
-@click.option("--text", default="", metavar="WORDS", help="Search in incidents.")
-@span("Created from then on: 24h, 7d, an ISO 8601 time.", "Created before then.")
+@click.option("--text", default="", metavar="WORDS", help="Only incidents that contain this text.")
+@span("Only incidents created since then", "Only incidents created before then")
 @listing(INCIDENT_COLUMNS, "incident")
 def list_all_incidents(since: str | None, until: str | None, **wanted: Any) -> Records[Incident]:
     """List incidents, such as the open ones of the last week: --open --since 7d."""
@@ -177,11 +224,16 @@ def list_all_incidents(since: str | None, until: str | None, **wanted: Any) -> R
 
 
 @incidents.command("events")
-@click.option("--name", default="", metavar="NAME", help="Of incidents with this name.")
+@click.option(
+    "--name",
+    default="",
+    metavar="NAME",
+    help="Only events of incidents with this name.",
+)
 @_severities
 @_statuses
 @_muted
-@span("From then on: 24h, 7d, or an ISO 8601 time.", "Before then.")
+@span("Only events since then", "Only events before then")
 @listing(INCIDENT_EVENT_COLUMNS, "event")
 def list_incident_events(
     since: str | None, until: str | None, **wanted: Any
@@ -193,7 +245,9 @@ def list_incident_events(
 
 @incidents.command
 @click.argument("ids", nargs=-1, required=True, metavar="ID...")
-@click.option("--yes", is_flag=True, help="Do not ask; required without a terminal.")
+@click.option(
+    "--yes", is_flag=True, help="Do not ask for consent; without a terminal it is required."
+)
 @options.connected
 @options.formats("text", "json")
 def close(*, ids: tuple[str, ...], yes: bool, options: Options, form: str) -> int:
@@ -346,14 +400,14 @@ NARROW = tuple(
     type=click.Choice([text.lower().replace("_", "-") for text in RANGES]),
     default="last-30-days",
     show_default=True,
-    help="Which days.",
+    help="The days to show.",
 )
-@click.option("--chart", is_flag=True, help="Bars in the terminal instead of a table.")
+@click.option("--chart", is_flag=True, help="Print a bar chart instead of a table.")
 @click.option(
     "--png",
     metavar="FILE",
     type=click.Path(path_type=Path),
-    help="Also draw a picture; needs the extra `plot`.",
+    help="Also draw the chart into this PNG file; it needs the extra `plot`.",
 )
 @options.connected
 @options.formats("text", "json", "jsonl", "csv")

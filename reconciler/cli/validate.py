@@ -28,15 +28,23 @@ DIFFS = ("text", "json")
 @options.reading
 @options.selecting
 @options.formats("text", "json", "jsonl", "sarif", "junit")
-@click.option("--fix", is_flag=True, help="Make each repair that is the only possible one.")
-@click.option("--unsafe-fixes", is_flag=True, help="As --fix, and make the likely repairs too.")
-@click.option("--diff", is_flag=True, help="With --fix: show what it would do, and do nothing.")
+@click.option(
+    "--fix", is_flag=True, help="Write into the files each repair that is the only possible one."
+)
+@click.option(
+    "--unsafe-fixes",
+    is_flag=True,
+    help="As --fix, and also write repairs that are only likely: read the diff afterwards.",
+)
+@click.option(
+    "--diff", is_flag=True, help="With --fix: print the repairs as a diff, and write nothing."
+)
 @click.option(
     "--fail-on",
     type=click.Choice([severity.value for severity in Severity]),
     default=Severity.ERROR.value,
     show_default=True,
-    help="End with 4 for complaints that are so severe, or more.",
+    help="Exit with 4 if a complaint has this severity; `warning` includes errors.",
 )
 @options.of_features("validate")
 def validate(

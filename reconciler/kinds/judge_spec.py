@@ -218,7 +218,7 @@ def _named(names: Sequence[str]) -> str:
     distinct = [*dict.fromkeys(names)]
     shown = ", ".join(f"`{name}`{_times(names.count(name))}" for name in distinct[:MOST_NAMED])
     more = sum(name not in distinct[:MOST_NAMED] for name in names)
-    return and_more(shown, more)
+    return " ".join(filter(None, (shown, and_more(more))))
 
 
 def _times(count: int) -> str:

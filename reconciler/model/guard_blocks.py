@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final, Self
+from typing import Final, Self, TypeAlias
 
 from reconciler.model.guard_levels import REVIEW_LEVEL
 from reconciler.model.manifest import Ref
@@ -13,6 +13,9 @@ from reconciler.model.plan import GuardViolation
 NAMES: Final = "\0names"
 ARGUMENTS: Final = "\0arguments"
 MOST_NAMED: Final = 20
+
+GuardSentence: TypeAlias = tuple[tuple[Ref, ...], str]
+"""Resources, none for the whole plan, and the sentence that follows their names."""
 
 
 class ResourceRemedy(str):
@@ -46,19 +49,24 @@ class GuardBlock:
     @property
     def count(self) -> str:
         """The number of resources, or of objections where not each is about one resource."""
-        noun = "resources" if all(guard.ref for guard in self.guards) else "objections"
-        return f"{len(self.guards):,} {noun}"
+        noun = "resource" if all(guard.ref for guard in self.guards) else "objection"
+        return f"{len(self.guards):,} {noun}{'s' * (len(self.guards) > 1)}"
 
     @property
-    def title(self) -> str:
-        """The message of a lone objection, else the number of resources; with the code."""
-        said = self.count if self.members else self.first.message
-        return f"{said} [{self.first.code}]"
+    def members(self) -> tuple[GuardSentence, ...]:
+        """Each sentence once, with its resources."""
+        found: dict[str, list[Ref]] = {}
+        for guard in self.guards:
+            found.setdefault(guard.said, []).extend([guard.ref] if guard.ref else [])
+        return tuple(
+            (tuple(refs), f": each{said}" if len(refs) > 1 and said.startswith(" ") else said)
+            for said, refs in found.items()
+        )
 
     @property
-    def members(self) -> tuple[GuardViolation, ...]:
-        """The objections that the title does not say."""
-        return self.guards if len(self.guards) > 1 else ()
+    def messages(self) -> tuple[str, ...]:
+        """Each sentence after the names of its resources."""
+        return tuple(f"{', '.join(map(str, refs))}{said}" for refs, said in self.members)
 
     @property
     def remedies(self) -> tuple[str, ...]:
@@ -75,12 +83,9 @@ class GuardBlock:
 
 
 def _of_several(remedy: str, refs: Sequence[Ref | None]) -> str:
-    names = [str(ref) for ref in refs]
-    is_many = len(names) > MOST_NAMED
-    sentence = f"these {len(names):,}" if is_many else ", ".join(names)
-    return remedy.replace(NAMES, sentence).replace(
-        ARGUMENTS, "REF…" if is_many else " ".join(names)
-    )
+    # A sentence need not repeat the names that are listed above it; a command needs them.
+    names = "REF…" if len(refs) > MOST_NAMED else " ".join(map(str, refs))
+    return remedy.replace(NAMES, f"these {len(refs):,}").replace(ARGUMENTS, names)
 
 
 def guard_blocks(guarded: Iterable[GuardViolation]) -> list[GuardBlock]:

@@ -10,6 +10,9 @@ LONGEST: Final = 60
 
 CUT: Final = "…"
 
+SHOWN_BY_VERBOSE: Final = "-v shows them"
+"""How to see what a list on a terminal leaves out."""
+
 
 def plain(text: str, longest: int = LONGEST) -> str:
     """Return foreign text on one line, cut, without backticks that would end or begin a name."""
@@ -27,11 +30,18 @@ def quoted_pair(first: str, second: str) -> str:
     return f"`{plain(first)}/{plain(second)}`"
 
 
-def and_more(shown: str, rest: int, joint: str = "") -> str:
-    """Return a list in a sentence with the number of what is not shown, if there is any."""
-    return f"{shown}{joint} and {rest:,} more" if rest > 0 else shown
+def and_more(rest: int, noun: str = "", hint: str = "") -> str:
+    """Return `and 3 more` for the items that a list leaves out, "" for none.
+
+    With a noun it is `and 3 fields more`; a hint says in brackets how to see them.
+    """
+    if rest <= 0:
+        return ""
+    counted = f"{rest:,} {noun}{'s' * (rest > 1)}" if noun else f"{rest:,}"
+    return f"and {counted} more" + (f" ({hint})" if hint else "")
 
 
 def listed(texts: Sequence[str], most: int, joint: str = ", ") -> str:
     """Return the first few texts as a list in a sentence, and how many more there are."""
-    return and_more(joint.join(texts[:most]), len(texts) - most, joint.rstrip(", "))
+    parts = joint.join(texts[:most]), and_more(len(texts) - most)
+    return (joint.rstrip(", ") + " ").join(filter(None, parts))

@@ -29,7 +29,7 @@ class _Coded:
 class CannotBeAsked(_Coded, code="cannot-be-asked"):
     """The API has no way to read it; `said` is the explanation of the kind."""
 
-    words = "{said}"
+    words = "{said:ours}"
     said: str
 
 
@@ -77,9 +77,9 @@ _Became: TypeAlias = Literal["happened", "never-happened", "unknown", "another"]
 _BECAME: Final[Mapping[_Became, str]] = {
     "happened": "; it did happen",
     "never-happened": "; it did not happen",
-    "another": ", and what is live now is not what was sent: look at it, then run `{settle}`",
+    "another": ", and what is live now is not what was sent: look at it, then run `{settle:ours}`",
     "unknown": (
-        ", and the API cannot be asked: look for it, then run `{settle}` or `--never-happened`"
+        ", and the API cannot be asked: look for it, then run `{settle:ours}` or `--never-happened`"
     ),
 }
 
@@ -197,7 +197,7 @@ class NeverWritten(_Coded, code="never-written"):
 class UndoesRollback(_Coded, code="undoes-rollback"):
     """These fields are declared as they were before `actor` rolled them back, at `at`."""
 
-    words = "would bring back what {actor:someone} rolled back at {at}: {paths:places}"
+    words = "undoes the rollback by {actor:someone} at {at}: {paths:places}"
     paths: tuple[Path, ...]
     actor: str
     at: str

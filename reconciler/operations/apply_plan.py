@@ -36,8 +36,10 @@ from reconciler.report.plan.document import PlanDocument, listed_in
 from reconciler.report.plan.stale import changed_since, changes_since, elsewhere, is_rest, with_done
 from reconciler.report.reasons import words_of
 from reconciler.report.safe import safe
+from reconciler.report.sections import guard_heading
 from reconciler.report.words import plural
 from reconciler.runtime.advice import is_in_job, on_journal
+from reconciler.runtime.progress import Deed
 from reconciler.workspace.selection import Selection
 
 
@@ -175,13 +177,13 @@ def check(made: Plan, consent: Consent, reporter: Reporter) -> None:
 
 def refusal(block: GuardBlock, *, is_reviewed: bool = False) -> str:
     """Return the message of a refusal; on the lines below its resources, then its remedies."""
-    message = f"{block.count} need consent [{block.first.code}]" if block.members else block.title
+    message = guard_heading(block)
     if is_reviewed and block.first.level == REVIEW_LEVEL:
         message += "; no reviewed plan lists that: plan again, and review it"
     return "\n".join(
         (
             message,
-            *(f"  {guard.message}" for guard in block.members),
+            *(f"  {message}" for message in block.messages),
             *(f"  - {way}" for way in block.remedies),
         )
     )
@@ -237,7 +239,8 @@ def plan_and_apply(
             if consent.given:
                 made = consented(made)
             if does_work and consent.given and not (consent.is_reviewed or reporter.quiet):
-                reporter.show(made)
+                with session.waits.step(Deed.REPORTING):
+                    reporter.show(made)
             if does_work and not consent.given and not reporter.confirm(made):
                 return made, None
         except KeyboardInterrupt:

@@ -20,6 +20,7 @@ from reconciler.errors import InvalidInput
 from reconciler.journal.journal import Journal
 from reconciler.kinds import BY_NAME
 from reconciler.model.guard_levels import FLAGS
+from reconciler.model.quoting import and_more
 from reconciler.operations.apply_plan import Consent, plan_and_apply
 from reconciler.operations.open_project import Options, Reporter, is_whole, today
 from reconciler.operations.open_session import Session, open_workspace, read_journal
@@ -133,8 +134,7 @@ class Offline:
         scope = stand_in_scope(self.session.name, {})
         found = declared_at(revision, files, self.session.project, scope, self.options.paths)
         if found.wrong:
-            rest = len(found.wrong) - MOST_ERRORS
-            more = [f"and {rest:,} more"] if rest > 0 else []
+            more = filter(None, [and_more(len(found.wrong) - MOST_ERRORS)])
             headline = (
                 f"nothing can be planned against {revision}, as what it declares is not valid "
                 "there:"

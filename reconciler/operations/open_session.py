@@ -43,7 +43,7 @@ from reconciler.report import unplanned
 from reconciler.report.complaints.text import complaints_summary, warnings_in_short
 from reconciler.runtime.cache import NO_CACHE, VARIABLE, Cache, open_cache
 from reconciler.runtime.keys import keys_in
-from reconciler.runtime.progress import Waits
+from reconciler.runtime.progress import Deed, Waits
 from reconciler.runtime.rows import Rows
 from reconciler.syntax.expressions import ANY_PATTERN, OPEN_PATTERN
 from reconciler.syntax.files import find_files, is_plan_file, read_file
@@ -301,9 +301,10 @@ def read_journal(session: Session, cache: Cache = NO_CACHE) -> Journal:
     `cache` keeps the state that the entries add up to. Raises JournalError, or InvalidInput for the
     journal of another target.
     """
-    journal = session.unread_journal()
-    journal.cache = cache
-    journal.load()
+    with session.waits.step(Deed.REMEMBERING):
+        journal = session.unread_journal()
+        journal.cache = cache
+        journal.load()
     warn_of_lost_end(journal, session.reporter)
     return journal
 
@@ -471,6 +472,14 @@ async def open_api(session: Session) -> AsyncIterator[Api]:
 
     Raises NotAuthorised where a key is needed and missing.
     """
+    # Importing the client, and the emulator of an embedded target, takes longer than a small plan.
+    with session.waits.step(Deed.CONNECTING):
+        api = _client_of(session)
+    async with api:
+        yield api
+
+
+def _client_of(session: Session) -> Api:
     from reconciler.api.client import Api  # noqa: PLC0415 - brings the HTTP client
     from reconciler.api.secret import Secret, key_from  # noqa: PLC0415 - with it
 
@@ -490,8 +499,7 @@ async def open_api(session: Session) -> AsyncIterator[Api]:
     for secret in (*session.named, api.key.reveal()):
         api.redaction.add(secret)
     session.reporter.hide(api.redaction)
-    async with api:
-        yield api
+    return api
 
 
 def served(

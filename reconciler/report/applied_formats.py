@@ -14,6 +14,7 @@ from typing_extensions import TypedDict
 from reconciler import model
 from reconciler.document import Difference
 from reconciler.model.outcome import CommentState
+from reconciler.model.quoting import and_more
 from reconciler.report.changes.document import Limited, selection_document
 from reconciler.report.counts import describe_kept, describe_selection
 from reconciler.report.junit import JUnitCase, junit
@@ -23,6 +24,7 @@ from reconciler.report.safe import json_text, safe
 from reconciler.report.table import Colour, Style, fitted, wrapped
 from reconciler.report.watcher_formats import (
     ToldWatchersDocument,
+    describe_alert,
     reported_watchers,
     reported_watchers_document,
     reported_watchers_markdown,
@@ -227,10 +229,15 @@ MOST_NAMED = 10
 MOST_REASONS = 5
 
 
-def outcome_line(outcome: model.Outcome, style: Style) -> str:
-    """Return the line of an outcome, streamed during the run, and a line for each remedy."""
+def outcome_line(outcome: model.Outcome, style: Style, alerts: Mapping[str, model.Ref]) -> str:
+    """Return the line of an outcome, streamed during the run, and a line for each remedy.
+
+    `alerts` are the known alerts by id, in lower case.
+    """
     name = word(outcome)
     message = message_of(outcome)
+    if message and isinstance(outcome, model.Written) and outcome.told.alerts:
+        message += f": {', '.join(describe_alert(id_, alerts) for id_ in outcome.told.alerts)}"
     note = f": {safe(message)}" if message else ""
     known = ""
     if isinstance(outcome, model.Written) and outcome.remote_id is not None:
@@ -318,8 +325,8 @@ def _field_lines(found: Sequence[Difference], now: str, style: Style) -> Iterato
     for difference in found[:MOST_REWRITTEN]:
         before, after = value(difference.before, room), value(difference.after, room)
         yield fitted(f"  {place(difference.path)}: sent {before}, {now} {after}", style)
-    if len(found) > MOST_REWRITTEN:
-        yield f"  and {len(found) - MOST_REWRITTEN} more"
+    if more := and_more(len(found) - MOST_REWRITTEN):
+        yield f"  {more}"
 
 
 _SUITE = "reconciler apply"
@@ -417,8 +424,8 @@ def _settling(doubtful: Sequence[model.InDoubt], environment: str) -> Iterator[s
     for outcome in doubtful[:MOST_SETTLED]:
         settle = on_journal("settle", safe(str(outcome.ref), LONGEST_CELL), environment=named)
         lines.extend((f"{settle} --id ID", f"{settle} --never-happened"))
-    if len(doubtful) > MOST_SETTLED:
-        lines.append(f"# and {len(doubtful) - MOST_SETTLED:,} more")
+    if more := and_more(len(doubtful) - MOST_SETTLED):
+        lines.append(f"# {more}")
     yield fenced("sh", lines)
     yield ""
 

@@ -18,6 +18,7 @@ from reconciler.model import (
     Seen,
     Selected,
 )
+from reconciler.model.quoting import plain
 from reconciler.report.words import plural
 
 VERBS = {
@@ -99,8 +100,8 @@ def summary(plan: Plan) -> str:
 def describe_selection(selected: Selected) -> str:
     """Return the selection of a run, and how much it left out; foreign text, not yet safe."""
     options = (("--select", selected.select), ("--exclude", selected.exclude))
-    flags = " ".join(f"{flag} {text}" for flag, texts in options for text in texts)
-    return f"limited by {flags}: {plural(selected.left_out, 'resource')} left out"
+    flags = " ".join(f"{flag} {plain(text)}" for flag, texts in options for text in texts)
+    return f"limited by `{flags}`: {plural(selected.left_out, 'resource')} left out"
 
 
 def lost_json(change: Change) -> str:

@@ -13,6 +13,7 @@ from typing_extensions import TypedDict
 
 from reconciler.model import Drift, DriftReport, LastEdit
 from reconciler.model.plan import DriftCause, DriftState
+from reconciler.model.quoting import SHOWN_BY_VERBOSE, and_more
 from reconciler.report.changes.document import (
     FieldDocument,
     Limited,
@@ -243,8 +244,8 @@ def _lines(drift: Drift, style: Style) -> Iterator[str]:
     if shown:
         yield INDENT + style.paint("applied (-) → live (+)", Colour.DIM)
     yield from subject_lines(shown, style)
-    if rest := len(found) - len(shown):
-        yield f"{INDENT}and {plural(rest, 'field')} more (-v shows them)"
+    if more := and_more(len(found) - len(shown), "field", SHOWN_BY_VERBOSE):
+        yield f"{INDENT}{more}"
     if style.verbose:
         yield from _ignored_lines(drift, style)
     for remedy in drift.remedies:

@@ -49,20 +49,22 @@ def code(text: str, longest: int | None = None) -> str:
     return f"{ticks}{edge}{shown}{edge}{ticks}"
 
 
-_PLAIN = re.compile(r"(?:(?!www\.|//)[A-Za-z0-9 ,.;:()'…/-]|%(?=[ ,.;)]|\Z))*")
+_PLAIN = re.compile(r"(?:(?!www\.|//)[A-Za-z0-9 ,.;:()'\"?→…/-]|%(?=[ ,.;)]|\Z))*")
 """Text that means nothing in Markdown or to a forge: no link, mention, element or emphasis."""
 
 
 def sentence(text: str, longest: int, subject: str = "") -> str:
     """Return a sentence with the words between backticks as code; `subject` is foreign and is code.
 
-    All of it becomes one code span where text outside of backticks could mean anything in Markdown,
-    where it is too long, or where it has no backticks: it may then contain any foreign text.
+    Foreign text in it must be between backticks. All of it becomes one code span where text outside
+    of backticks could mean anything in Markdown. A sentence above `longest` characters is cut.
     """
     shown = safe(text)
+    if len(shown) > longest:
+        shown = shown[: longest - 1].rstrip("`")
+        shown += "…`" if shown.count("`") % 2 else "…"
     parts = shown.split("`")
-    is_plain = all(_PLAIN.fullmatch(part) for part in parts[::2])
-    if len(shown) > longest or len(parts) % 2 == 0 or len(parts) == 1 or not is_plain:
+    if len(parts) % 2 == 0 or not all(_PLAIN.fullmatch(part) for part in parts[::2]):
         return code(subject + text, longest)
     marked = "".join(code(part) if at % 2 else part for at, part in enumerate(parts))
     return f"{code(subject)}{marked}" if subject else marked

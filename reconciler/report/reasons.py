@@ -7,24 +7,32 @@ import posixpath
 import re
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from string import Formatter
 from typing import Any, TypeAlias
 
 from reconciler import model
 from reconciler.document import Path
 from reconciler.kinds import BY_NAME
-from reconciler.model.quoting import and_more, quoted
+from reconciler.model.quoting import quoted
 from reconciler.report.counts import describe_selection
 from reconciler.report.labels import FieldLabel, Lists, facts_of_kind, places_in, spoken_place
 from reconciler.report.words import first_few
 from reconciler.runtime.advice import from_journal, in_git, on_journal
 
 MOST_NAMED = 4
+LONGEST_VALUE = 160
 SHORT_RUN = 8
 """Number of characters of a run's id that are shown. Any unique prefix names a run."""
 
 FieldLabeler: TypeAlias = Callable[[Path], FieldLabel]
 """A function that returns the label of a path in the documents at hand."""
+
+ValueMark: TypeAlias = Callable[[str], str]
+"""A function that marks a foreign value in a sentence: `str` leaves it as it is."""
+
+in_backticks: ValueMark = partial(quoted, longest=LONGEST_VALUE)
+"""The mark of values in Markdown."""
 
 
 def notes_of(change: model.Change) -> tuple[str, ...]:
@@ -33,12 +41,12 @@ def notes_of(change: model.Change) -> tuple[str, ...]:
     return tuple(words_of(reason, change.ref, where) for reason in change.reasons)
 
 
-def reported_notes(change: model.Change) -> tuple[str, ...]:
+def reported_notes(change: model.Change, mark: ValueMark = str) -> tuple[str, ...]:
     """Return the notes on a change. A new or kept resource leaves out what its evidence shows."""
     silent = change.action not in (model.Action.UPDATE, model.Action.BLOCKED)
     where = places_in(change)
     return tuple(
-        words_of(reason, change.ref, where)
+        words_of(reason, change.ref, where, mark)
         for reason in change.reasons
         if not (silent and _is_said_by_evidence(reason))
     )
@@ -108,66 +116,67 @@ def remedies_of(outcome: model.Outcome) -> tuple[str, ...]:
     return outcome.remedies if isinstance(outcome, model.Refused) else ()
 
 
-def words_of(reason: model.Reason, ref: model.Ref, where: FieldLabeler = spoken_place) -> str:
-    """Return one reason of a change as a sentence."""
-    return _filled(reason.words, reason, where, settle=on_journal("settle", f"{ref} --id ID"))
+def words_of(
+    reason: model.Reason, ref: model.Ref, where: FieldLabeler = spoken_place, mark: ValueMark = str
+) -> str:
+    """Return one reason of a change as a sentence, with each foreign value marked."""
+    settle = on_journal("settle", f"{ref} --id ID")
+    return _filled(reason.words, reason, where, mark, settle=settle)
 
 
 def _filled(
     template: str,
     reason: model.Reason | model.Remark,
     where: FieldLabeler = spoken_place,
+    mark: ValueMark = str,
     **more: str,
 ) -> str:
     values = {field.name: getattr(reason, field.name) for field in dataclasses.fields(reason)}
-    return _Words(where).format(template, **more, **values)
+    return _Words(where, mark).format(template, **more, **values)
 
 
 class _Words(Formatter):
     """The formatter of reason templates: `{field}`, or `{field:form}`."""
 
-    def __init__(self, where: FieldLabeler) -> None:
-        self._where = where
+    def __init__(self, where: FieldLabeler, mark: ValueMark) -> None:
+        self._where, self._mark = where, mark
 
     def format_field(self, value: Any, format_spec: str) -> str:
         """Return a field in one of the forms."""
-        return _FORMS[format_spec](value, self._where)
+        return _FORMS[format_spec](value, self._where, self._mark)
 
 
-def listed(names: Iterable[object]) -> str:
+def listed(names: Iterable[object], mark: ValueMark = str) -> str:
     """Return names, joined by commas."""
-    return ", ".join(map(str, names))
+    return ", ".join(mark(str(name)) for name in names)
 
 
-def last_steps(paths: Iterable[Path], where: FieldLabeler) -> str:
+def last_steps(paths: Iterable[Path], where: FieldLabeler, mark: ValueMark = str) -> str:
     """Return fields by their last step, and parts by their labels, each once."""
     found = ((path, where(path)) for path in paths)
-    return ", ".join(sorted({str(path[-1]) if at.field else at.subject for path, at in found}))
+    return listed(sorted({str(path[-1]) if at.field else at.subject for path, at in found}), mark)
 
 
-def fields(paths: Iterable[Path], where: FieldLabeler) -> str:
+def fields(paths: Iterable[Path], where: FieldLabeler, mark: ValueMark = str) -> str:
     """Return places, each once; after the first few, the number of the rest."""
-    return _first(list(dict.fromkeys(where(path).words for path in paths)), ", ")
+    return first_few(list(dict.fromkeys(where(path).words for path in paths)), MOST_NAMED, mark)
 
 
-def _first(named: Sequence[str], separator: str) -> str:
-    return and_more(separator.join(named[:MOST_NAMED]), len(named) - MOST_NAMED)
-
-
-_FORMS: Mapping[str, Callable[[Any, FieldLabeler], str]] = {
-    "": lambda value, _: str(value),
-    "listed": lambda values, _: listed(values),
-    "few": lambda refs, _: first_few(refs, MOST_NAMED),
-    "first": lambda values, _: _first(values, "; "),
-    "short": lambda runs, _: ", ".join(run[:SHORT_RUN] for run in runs),
-    "quoted": lambda texts, _: " and ".join(
+_FORMS: Mapping[str, Callable[[Any, FieldLabeler, ValueMark], str]] = {
+    "": lambda value, _, mark: mark(str(value)),
+    "ours": lambda words, *_: words,
+    "listed": lambda values, _, mark: listed(values, mark),
+    "few": lambda refs, _, mark: first_few(refs, MOST_NAMED, mark),
+    "first": lambda values, _, mark: first_few(values, MOST_NAMED, mark, "; "),
+    "short": lambda runs, _, mark: listed((run[:SHORT_RUN] for run in runs), mark),
+    "quoted": lambda texts, *_: " and ".join(
         map(quoted, [texts] if isinstance(texts, str) else texts)
     ),
-    "someone": lambda actor, _: actor or "someone",
+    "someone": lambda actor, _, mark: mark(actor) if actor else "someone",
     "places": fields,
     "fields": last_steps,
-    "by": lambda edit, _: f", last {edit}" if edit.told else "",
-    "last": lambda edit, _: f"; last changed {edit}" if edit.told else "",
+    "by": lambda edit, _, mark: f", last {mark(str(edit))}" if edit.told else "",
+    "last": lambda edit, _, mark: f"; last changed {mark(str(edit))}" if edit.told else "",
 }
 """Formatters of a reason's fields, by the form that the template names."""
 
@@ -179,61 +188,55 @@ _COMMIT = re.compile("[0-9a-f]{7,64}")
 """A commit as a command may name it: a journal may contain any text."""
 
 
-def describe_remark(remark: model.Remark) -> str:
-    """Return a remark on a plan as a whole in words."""
+def describe_remark(remark: model.Remark, mark: ValueMark = str) -> str:
+    """Return a remark on a plan as a whole in words, with each foreign value marked."""
     match remark:
         case model.RollsBack():
-            return _rolling_back(remark)
+            return _rolling_back(remark, mark)
         case model.SignalsUnread(what=what, why=why):
-            causes = "; ".join(
-                f"{signal}: {reason}" for signal, reason in zip(what, why, strict=True)
+            causes = (f"{signal}: {mark(reason)}" for signal, reason in zip(what, why, strict=True))
+            return (
+                "the track record is not complete, as the service did not show all: "
+                f"{'; '.join(causes)}"
             )
-            return f"the track record is not complete, as the service did not show all: {causes}"
         case _:
-            return _filled(remark.words, remark)
+            return _filled(remark.words, remark, mark=mark)
 
 
-def _rolling_back(remark: model.RollsBack) -> str:
-    """Return which run is rolled back, that manifests stay, and how to find the change."""
-    of = f" of commit {remark.commit}" if remark.commit else ""
-    by = f" by {remark.actor}" if remark.actor else ""
-    kept = "; --live puts back what was live right before it" if remark.live_kept else ""
+def _rolling_back(remark: model.RollsBack, mark: ValueMark) -> str:
+    """Return which run is rolled back, and that manifests stay as they are."""
+    of = f", commit {mark(remark.commit[:SHORT_COMMIT])}" if remark.commit else ""
+    by = f" by {mark(remark.actor)}" if remark.actor else ""
+    kept = "; `--live` puts back what was live right before it" if remark.live_kept else ""
     was = "declared" if remark.state == "declared" else "live"
     back = (
-        f"puts back what was {was} before the run {remark.run[:SHORT_RUN]} ({remark.command}"
-        f"{by}, {remark.at}{of}){kept}"
+        f"puts back what was {was} before the run {mark(remark.run[:SHORT_RUN])} "
+        f"({mark(remark.command)}{by}, {mark(remark.at)}{of}){kept}"
     )
+    stays = "; manifests stay as they are, and the next apply of them brings the change back"
+    return back + stays if remark.refs else back
+
+
+def after_rollback(remark: model.RollsBack, mark: ValueMark = str) -> Iterator[str]:
+    """Yield how to change the manifests that still declare what is rolled back.
+
+    First where, with the command that does it, then where to look in git: a run records its commit,
+    which need not be the change.
+    """
     if not remark.refs:
-        return back
-    return (
-        f"{back}. Manifests stay as they are: the next apply of them brings the change back, "
-        f"unless they say the same as what is put back. {_in_git(remark)}"
-    )
-
-
-def describe_rest(remark: model.RollsBack) -> str:
-    """Return what is left to do after a rollback: the manifests to edit; "" where none is known."""
+        return
     if not remark.files:
-        return ""
-    where = f"them with `{_writing(remark)}`" if remark.places else _first(remark.files, ", ")
-    return (
-        f"manifests may still declare what was rolled back: before their next apply, edit {where}"
-    )
-
-
-def _in_git(remark: model.RollsBack) -> str:
-    """Return where to look in git: a run records its commit, which need not be the change."""
-    if not remark.files:
-        return f"No file was found that says otherwise of {_first([*map(str, remark.refs)], ', ')}."
-    advice = f"To change, where they say otherwise: {_first(remark.places or remark.files, ', ')}"
-    if remark.places:
-        advice += f"; `{_writing(remark)}` does that"
+        named = first_few(remark.refs, MOST_NAMED, mark)
+        yield f"no manifest was found that still declares the change of {named}"
+        return
+    places = first_few(remark.places or remark.files, MOST_NAMED, mark)
+    does = f"`{_writing(remark)}` edits" if remark.places else "edit by hand"
+    yield f"{does} what still declares the change: {places}"
     commit, _, dirty = remark.commit.partition("-")
     if not _COMMIT.fullmatch(commit):
-        return advice
+        return
     before = remark.commit_before.partition("-")[0]
     since = f"{before[:SHORT_COMMIT]}.." if _COMMIT.fullmatch(before) and before != commit else ""
-    ran = f"; the run before applied commit {remark.commit_before}" if since else ""
     # Edits that were not committed at the time can only be in a later commit.
     until, edits = (
         ("HEAD", ", or edits that were not committed then")
@@ -242,8 +245,7 @@ def _in_git(remark: model.RollsBack) -> str:
     )
     paths = remark.files if len(remark.files) <= MOST_NAMED else _folder_of(remark.files)
     limited = f" -- {shlex.join(paths)}" if paths else ""
-    command = in_git("log", f"{since}{until}{limited}")
-    return f"{advice}{ran}. Look for what changed them in `{command}`{edits}"
+    yield f"look for the change in `{in_git('log', f'{since}{until}{limited}')}`{edits}"
 
 
 def _writing(remark: model.RollsBack) -> str:

@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from typing import Any, Generic, Literal, TypeAlias, TypeVar, cast
 
-from reconciler.model import Action, Change, GuardViolation, Plan, PlanSection, Ref, RenamedFrom
-from reconciler.model.guard_blocks import GuardBlock, guard_blocks
+from reconciler.model import (
+    Action,
+    Change,
+    GuardViolation,
+    Plan,
+    PlanSection,
+    Ref,
+    RenamedFrom,
+    RollsBack,
+)
+from reconciler.model.guard_blocks import GuardBlock, GuardSentence, guard_blocks
 from reconciler.model.guard_levels import GuardLevel
 from reconciler.model.quoting import quoted
 from reconciler.report.counts import describe_selection
-from reconciler.report.reasons import describe_remark
+from reconciler.report.reasons import after_rollback, describe_remark, in_backticks
 from reconciler.report.table import Style
 from reconciler.report.words import plural
 from reconciler.runtime.advice import on_journal
@@ -24,8 +33,8 @@ class Notice:
     """A warning. `words` are ours; `refs`, `said` and `names` are foreign text, not yet safe.
 
     `said` follows the name in `refs`, if there is one. `title` names the problem in a word or
-    two, `ways` are its remedies. Reports group notices by `title`. `code` is the code of a guard,
-    and `members` are its objections where there are several.
+    two, `ways` are its remedies. Reports group notices by `title`. Of a guard, `code` is its code,
+    `words` is the subject of the code, and `members` are its sentences with their resources.
     """
 
     title: str
@@ -35,7 +44,12 @@ class Notice:
     names: tuple[str, ...] = ()
     ways: tuple[str, ...] = ()
     code: str = ""
-    members: tuple[GuardViolation, ...] = ()
+    members: tuple[GuardSentence, ...] = ()
+
+    @property
+    def size(self) -> int:
+        """The number of its objections, 1 if it is no guard."""
+        return sum(len(refs) or 1 for refs, _ in self.members) or 1
 
 
 Section = TypeVar("Section", bound=PlanSection)
@@ -80,9 +94,9 @@ def _formats_of(name: str) -> SectionFormats[Any]:
 
 MOST_NAMED = 5
 ConsentState: TypeAlias = GuardLevel | Literal["given"]
-_CONSENT_WORDS: Mapping[ConsentState, str] = {
-    "explicit": "needs consent of its own",
-    "review": "needs consent of a review",
+CONSENT_WORDS: Mapping[ConsentState, str] = {
+    "explicit": "needs consent of its own, which no review of this plan gives",
+    "review": "needs consent, which a review of this plan gives",
     "given": "consented to",
 }
 
@@ -90,7 +104,9 @@ _CONSENT_WORDS: Mapping[ConsentState, str] = {
 def notices(plan: Plan) -> Iterator[Notice]:
     """Yield notices on guards, destroys, lost answers, blocked or unverified writes, orphans."""
     yield from (Notice("partial", said=words) for words in describe_partial(plan))
-    yield from (Notice("note", said=describe_remark(remark)) for remark in plan.remarks)
+    for remark in plan.remarks:
+        ways = tuple(after_rollback(remark, in_backticks)) if isinstance(remark, RollsBack) else ()
+        yield Notice("note", said=describe_remark(remark, in_backticks), ways=ways)
     yield from map(_of_block, guard_blocks(plan.guarded))
     for change in plan.changes:
         if change.destroys and not _reported_by_guard(change, plan):
@@ -109,12 +125,22 @@ def notices(plan: Plan) -> Iterator[Notice]:
 
 
 def _of_block(block: GuardBlock) -> Notice:
-    guard = block.first
-    title = _CONSENT_WORDS[consent_of(guard)]
-    known = Notice(title, ways=block.remedies, code=guard.code, members=block.members)
-    if block.members:
-        return replace(known, words=block.count)
-    return replace(known, refs=(guard.ref,) if guard.ref else (), said=guard.said)
+    code = block.first.code
+    title, words = CONSENT_WORDS[consent_of(block.first)], guard_subject(code)
+    return Notice(title, words, ways=block.remedies, code=code, members=block.members)
+
+
+def guard_subject(code: str) -> str:
+    """Return the subject of a guard in a few words."""
+    from reconciler.report.explanations.pages import title_of  # noqa: PLC0415 - rare
+
+    return title_of(code) or "a rule of the team objects"
+
+
+def guard_heading(block: GuardBlock) -> str:
+    """Return the number of a guard's resources, its subject and its code on one line."""
+    code = block.first.code
+    return f"{block.count}: {guard_subject(code)} [{code}]"
 
 
 def consent_of(guard: GuardViolation) -> ConsentState:
@@ -126,7 +152,7 @@ def describe_partial(plan: Plan) -> Iterator[str]:
     """Yield why a plan did not examine all resources, foreign text; nothing for a whole plan."""
     if plan.changed_since:
         rest = f"{plural(plan.not_examined, 'resource')} not"
-        yield f"only what changed since {plan.changed_since} was examined; {rest}"
+        yield f"only what changed since {quoted(plan.changed_since)} was examined; {rest}"
     if plan.selected is not None:
         yield describe_selection(plan.selected)
 

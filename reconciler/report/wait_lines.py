@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import assert_never
 
+from reconciler.model.quoting import and_more
 from reconciler.report.safe import columns, cut, safe
 from reconciler.runtime import progress
 
@@ -18,6 +19,8 @@ LONGEST_WHY = 60
 _SHORTEST_NAME = 16
 _DEEDS = {
     progress.Deed.OPENING: "reading the project",
+    progress.Deed.REMEMBERING: "reading the journal",
+    progress.Deed.CONNECTING: "opening the client of the API",
     progress.Deed.LOADING: "reading manifests",
     progress.Deed.CHECKING: "checking manifests",
     progress.Deed.READING: "reading",
@@ -67,7 +70,8 @@ def waiting_line(now: progress.Now, hide: Hide, width: int | None = None) -> str
     if not waits:
         return step if width is None else cut(step, width)
     words = _wait(waits[0], now.at, hide)
-    more = f" and {len(waits) - 1:,} more" if len(waits) > 1 else ""
+    more = and_more(len(waits) - 1)
+    more = f" {more}" * bool(more)
     begin = f"{step}; " if step else ""
     if width is None:
         return f"{begin}{words.before}{words.name}{words.after}{more}"

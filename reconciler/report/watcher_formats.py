@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -61,6 +61,12 @@ class ReportedWatchers:
 def names_of(watchers: Watchers) -> tuple[str, ...]:
     """Return the alerts by name, then the ids of unknown alerts."""
     return (*map(str, watchers.refs), *watchers.others)
+
+
+def describe_alert(id_: str, alerts: Mapping[str, Ref]) -> str:
+    """Return the name of an alert with its id in brackets, the id where the name is not known."""
+    ref = alerts.get(id_.lower())
+    return f"{ref} ({id_})" if ref is not None else id_
 
 
 def reported_watchers(outcome: Outcome, plan: Plan) -> ReportedWatchers | None:

@@ -67,9 +67,12 @@ def around_difference(before: str, after: str, room: int) -> tuple[str, str]:
     return safe(head + before[start:], room), safe(head + after[start:], room)
 
 
-def first_few(names: Sequence[object], most: int, shown: Callable[[str], str] = str) -> str:
+def first_few(
+    names: Sequence[object], most: int, shown: Callable[[str], str] = str, joint: str = ", "
+) -> str:
     """Return the first `most` names as they are `shown`, joined, and the number of the rest."""
-    return and_more(", ".join(shown(str(name)) for name in names[:most]), len(names) - most)
+    parts = joint.join(shown(str(name)) for name in names[:most]), and_more(len(names) - most)
+    return " ".join(filter(None, parts))
 
 
 Item = TypeVar("Item")

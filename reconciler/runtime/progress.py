@@ -20,6 +20,8 @@ class Deed(Enum):
     """Steps on many things, one after the other or in parallel."""
 
     OPENING = auto()
+    REMEMBERING = auto()
+    CONNECTING = auto()
     LOADING = auto()
     CHECKING = auto()
     READING = auto()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Iterator
 
 import click
 import pytest
@@ -32,6 +33,30 @@ def test_every_command_is_there(name: str) -> None:
 
     assert command is not None
     assert all(len(line) <= 80 for line in overview().splitlines())
+
+
+def options_of(command: click.Command, path: str) -> Iterator[tuple[str, str]]:
+    """Yield each option of a command and of those below it, with its help text."""
+    context = click.Context(command, info_name=path)
+    if isinstance(command, click.Group):
+        for name in command.list_commands(context):
+            below = command.get_command(context, name)
+            assert below is not None
+            yield from options_of(below, f"{path} {name}".strip())
+    for option in command.params:
+        if isinstance(option, click.Option):
+            yield f"{path} {option.opts[-1]}", option.help or ""
+
+
+def test_each_option_is_explained_in_a_sentence() -> None:
+    """The help of each option is a sentence of at least four words, and of no more than 45."""
+    terse = {
+        name: text
+        for name, text in options_of(cli, "")
+        if not text.endswith(".") or not text[:1].isupper() or not 4 <= len(text.split()) <= 45
+    }
+
+    assert terse == {}
 
 
 @pytest.mark.promise("S48")

@@ -282,5 +282,6 @@ def test_timings_of_a_run(tmp_path: Path) -> None:
     assert "reading manifests: 1" in timed.err
     assert "comparing with live: 1" in timed.err
     assert "checking manifests: 1" in timed.err
+    assert "opening the client" in timed.err
     assert "the rest" in timed.err
     assert "took " in shop.run("validate", "--timings", "-e", "nowhere").err

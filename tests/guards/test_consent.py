@@ -57,7 +57,7 @@ def test_lowered_target(site: Site, golden: Golden) -> None:
     golden(objection.message)
     assert objection.remedies == (
         reviewing(),
-        "split the change: leave SLO/checkout as it is, and apply the rest",
+        "split the change: leave `SLO/checkout` as it is, and apply the rest",
         f"in an earlier merge, set `guards: {{allow: [{objection.code}]}}` of `local` in {FILE}",
         "apply with `--override-guard slo-target-lowered=REASON`, which the journal keeps",
     )

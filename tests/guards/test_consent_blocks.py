@@ -22,6 +22,8 @@ from reconciler.report.table import Style
 
 ANN = LastEdit(who="ann@example.com", at="2025-01-31T09:00:00Z")
 
+TITLE = (("dashboard", "title"),)
+
 
 def edited(count: int) -> Plan:
     """Return a plan that undoes so many edits of a colleague."""
@@ -29,7 +31,7 @@ def edited(count: int) -> Plan:
         planned(
             Ref("Dashboard", f"board-{number}"),
             Action.UPDATE,
-            OverwritesEdit((("dashboard", "title"),) * number, ANN),
+            OverwritesEdit(TITLE * number, ANN),
         )
         for number in range(1, count + 1)
     )
@@ -43,11 +45,10 @@ def consent_in(form: str, made: Plan) -> list[str]:
         case "text":
             lines = plan_text(made, Style()).splitlines()
             start = next(at for at, line in enumerate(lines) if line.startswith("Needs consent"))
-            return lines[start : lines.index("", start)]
+            return [line for line in lines[start:] if line.startswith(("Needs", "  "))]
         case "markdown":
-            lines = re.split(r"\n|<br>", plan_markdown(made))
-            start = next(at for at, line in enumerate(lines) if "needs consent" in line)
-            return lines[start : lines.index("", start)]
+            _, _, block = plan_markdown(made).partition("⚠️ **")
+            return [line for line in block.partition("\n| ")[0].splitlines() if line]
         case "html":
             _, _, rest = plan_html(made).partition('class="attention"')
             return rest.partition("</section>")[0].split("<li>")[1:]
@@ -93,6 +94,34 @@ def test_many_names_stay_readable() -> None:
 
     assert max(map(len, lines)) < 200
     assert sum("Dashboard/board-" in line for line in lines) == 60
+
+
+def test_a_comment_counts_what_it_leaves_out() -> None:
+    """A comment lists the first resources of a guard, and says how many it leaves out."""
+    changes = (
+        planned(Ref("Dashboard", f"board-{number}"), Action.UPDATE, OverwritesEdit(TITLE, ANN))
+        for number in range(60)
+    )
+    made = plan(*changes)
+    alike = replace(made, guarded=objections(made, Guards()))
+
+    for each in (edited(60), alike):
+        lines = consent_in("markdown", each)
+        start = next(at for at, line in enumerate(lines) if "overwrites-edit" in line)
+        block = "\n".join(lines[start : lines.index("Remedies:", start)])
+        (rest,) = re.findall(r"and (\d+) more", block)
+        assert block.count("`Dashboard/board-") + int(rest) == 60
+
+
+def test_the_prose_of_a_guard_is_no_code() -> None:
+    """In a comment only names, commands and values of a guard are code, and no sentence is."""
+    lines = consent_in("markdown", edited(5))
+
+    prose = re.sub("`[^`]*`", "", "\n".join(lines))
+
+    assert prose.count("would be undone") == 5
+    assert "declare what is live" in prose
+    assert not re.search("Dashboard|ann@|--override-guard", prose)
 
 
 def test_a_rename_of_several_says_what_to_type() -> None:

@@ -66,7 +66,7 @@ def test_protected(found: list[Difference], fields: str) -> None:
             ref=BOARD,
             said=f" is protected since its last apply, and {fields} of it would change",
             remedies=(
-                f"split the change: leave {BOARD} as it is, and apply the rest",
+                f"split the change: leave `{BOARD}` as it is, and apply the rest",
                 "take `metadata.protect` away in an earlier merge, apply that, and change it then",
                 OVERRIDE.format("protected"),
             ),
@@ -106,7 +106,7 @@ def test_destroying(
             said=f" destroys {words}",
             remedies=(
                 "keep them: declare them in the list",
-                f"split the change: leave {POLICIES} as it is, and apply the rest",
+                f"split the change: leave `{POLICIES}` as it is, and apply the rest",
                 "apply with `--allow-destroy`, which prints whole what is lost",
             ),
             code=code,
@@ -245,7 +245,7 @@ def test_silenced(ids: list[str], golden: Golden) -> None:
     golden(found.message)
     assert found.remedies == (
         reviewing_file(),
-        f"split the change: leave {ALERT} as it is, and apply the rest",
+        f"split the change: leave `{ALERT}` as it is, and apply the rest",
         f"in an earlier merge, set {setting} of `local` in reconciler.yaml",
         OVERRIDE.format("alert-silenced"),
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -28,6 +30,19 @@ def test_lines_of_a_file_are_cut_to_the_terminal(line: str, place: int, width: i
     shown = next(text for text in frame if text.startswith("2 |"))
     if line[start] != " " and shown[under : under + 1] != "…":
         assert shown[under] == line[start]
+
+
+@given(st.lists(st.sampled_from(["M303", "L201", "R/own"]), min_size=21, max_size=99))
+def test_many_complaints_are_grouped(codes: list[str]) -> None:
+    """Above twenty complaints, the others are counted by code, and `-v` shows each."""
+    complaints = [complaint("a: b", 1, code) for code in codes]
+
+    text = complaints_text(complaints, Style())
+    counts = [int(count) for count in re.findall(r"^  \S+ x (\d+)", text, re.MULTILINE)]
+    whole = complaints_text(complaints, Style(verbose=True))
+
+    assert text.count(" --> ") + sum(counts) == whole.count(" --> ") == len(codes)
+    assert len(counts) <= len(set(codes))
 
 
 def test_one_line_leads_to_an_explanation() -> None:

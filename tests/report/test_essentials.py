@@ -240,7 +240,7 @@ def test_what_nobody_compared_with_is_said() -> None:
 
 
 def test_a_short_update_is_said_in_the_table() -> None:
-    """Where few short values change, the row of a comment says them; else how many change."""
+    """The row of a comment has the few short values that change, else the places that do."""
     short = updated("SLO", "short", SLO, {**SLO, "targetThresholdPercentage": 99})
     long = updated("SLO", "long", SLO, {**SLO, "description": "y" * 200})
     gone = updated("SLO", "gone", {**SLO, "labels": {"a": "b"}}, SLO)
@@ -249,6 +249,6 @@ def test_a_short_update_is_said_in_the_table() -> None:
 
     assert {row[1]: row[2] for row in rows} == {
         "`SLO/short`": "`targetThresholdPercentage: 99.5 % → 99 %`",
-        "`SLO/long`": "1 field",
-        "`SLO/gone`": "1 field",
+        "`SLO/long`": "`description`",
+        "`SLO/gone`": "`- labels`",
     }

@@ -25,6 +25,7 @@ from reconciler.model import (
     Ref,
     Refused,
     Remedy,
+    ServerInfo,
     Skipped,
     Source,
     Unchanged,
@@ -43,7 +44,7 @@ from reconciler.report.table import Style
 ALERT, VIEW = Ref("AlertDefinition", "errors"), Ref("SavedView", "errors")
 PLAIN = Style()
 ONE_OF_EACH: tuple[Outcome, ...] = (
-    Written(ALERT, "id", "affects 1 alert: a"),
+    Written(ALERT, "id", "affects 1 alert"),
     Unchanged(Ref("SLO", "same"), "id"),
     Refused(Ref("SLO", "wrong"), "the service said no"),
     Skipped(Ref("Dashboard", "later"), "depends on SLO/wrong"),
@@ -104,13 +105,23 @@ def test_the_closing_words() -> None:
 
 def test_the_lines_of_a_run() -> None:
     """Each outcome is one line that names the resource and says why."""
-    assert [outcome_line(outcome, PLAIN) for outcome in ONE_OF_EACH] == [
-        "  written   AlertDefinition/errors (id): affects 1 alert: a",
+    assert [outcome_line(outcome, PLAIN, {}) for outcome in ONE_OF_EACH] == [
+        "  written   AlertDefinition/errors (id): affects 1 alert",
         "  unchanged SLO/same",
         "  refused   SLO/wrong: the service said no",
         "  skipped   Dashboard/later: depends on SLO/wrong",
         "  in doubt  SavedView/errors: the answer was lost",
     ]
+
+
+def test_alerts_are_named() -> None:
+    """An alert that a write affects has its name before its id, as far as the name is known."""
+    affected = ServerInfo(alerts=("2F6A", "0b8f"))
+    outcome = Written(Ref("SLO", "checkout"), "id", "affects 2 alerts", told=affected)
+
+    line = outcome_line(outcome, PLAIN, {"2f6a": ALERT})
+
+    assert line.endswith(f": {ALERT} (2F6A), 0b8f")
 
 
 @pytest.mark.parametrize("more", [0, 3])
@@ -135,7 +146,7 @@ def test_foreign_text_in_outcomes_is_harmless(
     """No message of the service and no name can move the cursor, and the JSON is sound."""
     rewritten = {outcome.ref: tuple(found) for outcome in outcomes}
     text = applied_text(outcomes, rewritten, PLAIN)
-    lines = "".join(outcome_line(outcome, PLAIN) for outcome in outcomes)
+    lines = "".join(outcome_line(outcome, PLAIN, {}) for outcome in outcomes)
 
     document = json.loads(applied_json(outcomes, plan_of([])))
 

@@ -226,7 +226,7 @@ def test_long_values_stand_one_below_the_other(width: int) -> None:
 
 
 def test_consent_can_be_told_apart() -> None:
-    """What each guard says stands further out than the ways out of it."""
+    """What each guard says is further left than its remedies."""
     guards = [
         GuardViolation(said=f"one of {name}", remedies=(f"leave {name}",), code=code)
         for name, code in (("a", "destroys"), ("b", "protected"))
@@ -234,7 +234,5 @@ def test_consent_can_be_told_apart() -> None:
     plan = replace(plan_of([policy_change()]), guarded=tuple(guards))
     lines = plan_text(plan, Style()).splitlines()
 
-    assert [line for line in lines if line.startswith("  one of ")] == [
-        *("  one of a [destroys]", "  one of b [protected]"),
-    ]
+    assert [line for line in lines if "one of" in line] == ["    one of a", "    one of b"]
     assert [line for line in lines if "leave" in line] == ["      - leave a", "      - leave b"]

@@ -53,7 +53,9 @@ def test_nothing_foreign_means_anything(text: str) -> None:
     [
         ("frozen: `a` and `b`, 5 % more", "frozen: `a` and `b`, 5 % more"),
         ("in Europe/Berlin: `a`", "in Europe/Berlin: `a`"),
-        ("nothing set apart", "`nothing set apart`"),
+        ("nothing set apart", "nothing set apart"),
+        (f"{'long ' * 70}`a`", f"{'long ' * 59}long…"),
+        (f"{'a' * 290} `{'b' * 20}`", f"{'a' * 290} `{'b' * 7}…`"),
         ("see https://x `a`", "`` see https://x `a` ``"),
         ("an `odd one", "`` an `odd one ``"),
         ("by @all", "`by @all`"),

@@ -83,7 +83,7 @@ def ref_of(text: str | None) -> Ref:
 
 @click.command
 @click.argument("ref", required=False)
-@click.option("--ref", "flag", metavar="REF", help="Only the entries of this Kind/name.")
+@click.option("--ref", "flag", metavar="REF", help="Print only entries about this Kind/name.")
 @options.remembering
 @options.formats("text", "json")
 def show(*, ref: str | None, flag: str | None, options: Options, form: str) -> None:
@@ -322,8 +322,16 @@ def unlock(*, id: str | None, options: Options) -> None:  # noqa: A002 - as it i
 
 
 @click.command
-@click.option("--to", metavar="PLACE", help="Where to, as `journal:` of the project file says it.")
-@click.option("--base-url", metavar="URL", help="Another address of the same service.")
+@click.option(
+    "--to",
+    metavar="PLACE",
+    help="The new place of the journal, in the form of `journal:` in the project file.",
+)
+@click.option(
+    "--base-url",
+    metavar="URL",
+    help="The new address, where the service moved and its data stayed the same.",
+)
 @options.remembering
 @lock_timeout
 def move(*, to: str | None, base_url: str | None, options: Options, patience: LockTimeout) -> None:

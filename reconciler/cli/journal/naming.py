@@ -117,8 +117,14 @@ def _check_known(ref: Ref, history: History) -> None:
 
 @click.command
 @click.argument("ref")
-@click.option("--id", "remote_id", metavar="ID", help="The create happened, and this is its id.")
-@click.option("--never-happened", is_flag=True, help="The create did not happen.")
+@click.option(
+    "--id", "remote_id", metavar="ID", help="The create did happen, and the resource has this id."
+)
+@click.option(
+    "--never-happened",
+    is_flag=True,
+    help="The create did not happen; the next apply may create the resource.",
+)
 @options.remembering
 @lock_timeout
 def settle(

@@ -122,12 +122,12 @@ def adopted_text(run: AdoptionRun, style: Style) -> str:
     lines: list[str] = []
     for adoption in run.adoptions:
         lines.extend(_lines(adoption, run, style))
-    for names, count in _shared(run).items():
-        note = ALL_ALSO.format(count=plural(count, "manifest"), names=", ".join(map(safe, names)))
-        lines += [*wrapped(note, style, Colour.CYAN), ""]
     if run.only_shown:
         lines.extend(fix_diff(file.name, file.before, file.after) for file in run.files)
     lines.append(fitted(style.paint(adoption_summary(run), Colour.BOLD), style))
+    for names, count in _shared(run).items():
+        note = ALL_ALSO.format(count=plural(count, "manifest"), names=", ".join(map(safe, names)))
+        lines.extend(wrapped(note, style, Colour.CYAN, margin="", hang="  "))
     return "\n".join(line.removesuffix("\n") for line in lines) + "\n"
 
 

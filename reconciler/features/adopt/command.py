@@ -22,10 +22,16 @@ from reconciler.operations.open_session import begin_session
 @options.adopting
 @options.selecting
 @options.formats("text", "json", "markdown")
-@click.option("--all", "every", is_flag=True, help="Adopt all that was edited live.")
+@click.option("--all", "every", is_flag=True, help="Adopt every resource that was edited live.")
 @click.option("--dry-run", is_flag=True, help="Show what would be edited, and edit nothing.")
-@click.option("--ours", is_flag=True, help="Where git and live changed a field, git stays.")
-@click.option("--theirs", is_flag=True, help="Where git and live changed a field, live comes in.")
+@click.option(
+    "--ours", is_flag=True, help="Where both git and live changed a field, keep the value of git."
+)
+@click.option(
+    "--theirs",
+    is_flag=True,
+    help="Where both git and live changed a field, take the value of live.",
+)
 @lock_timeout
 def adopt(  # noqa: PLR0913 - one parameter a flag
     *,

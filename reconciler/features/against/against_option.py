@@ -26,6 +26,7 @@ def against(command: Command) -> Command:
     option = click.option(
         "--against",
         metavar="REV",
-        help="Compare with the manifests of the last commit in common with REV, without a service.",
+        help="Compare with the manifests of the last commit in common with REV, as "
+        "`origin/main`; no service is asked.",
     )
     return option(cast("Command", checked))

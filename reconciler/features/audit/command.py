@@ -26,13 +26,13 @@ MOST_DAYS = 365
     type=click.IntRange(1, MOST_DAYS),
     default=DAYS,
     show_default=True,
-    help="How far to look back.",
+    help="How many days to look back.",
 )
 @options.formats("text", "json", "sarif", "markdown", "html")
 @click.option(
     "--fail-on",
     type=click.Choice([severity.value for severity in Severity]),
-    help="End with 2 for findings that are so severe, or more.",
+    help="Exit with 2 if a finding has this severity or a higher one.",
 )
 def audit(*, options: Options, days: int, form: str, fail_on: str | None) -> int:
     """Compare what is declared with what happened: hygiene of alerts, SLOs and policies.

@@ -33,7 +33,8 @@ def update_option(command: Command) -> Command:
     return click.option(
         "--update-baseline",
         is_flag=True,
-        help="Accept all warnings of now: write them into the file of `baseline:`.",
+        help="Accept all present warnings: write them into the file that `baseline:` "
+        "in the project file names.",
     )(command)
 
 

@@ -32,8 +32,9 @@ def since_option(command: Command) -> Command:
     return click.option(
         "--changed-since",
         metavar="REV",
-        help="Report only what changed since the last commit in common with REV, "
-        "and what refers to it.",
+        help="Report only complaints about resources that changed since the last "
+        "commit in common with REV, as `origin/main`, and about those that refer "
+        "to them.",
     )(command)
 
 

@@ -325,7 +325,11 @@ _COLOURS = {"agrees": Colour.GREEN, "differs": Colour.RED, "untold": Colour.DIM}
 
 
 @click.command
-@click.option("--base-url", metavar="URL", help="The service; else that of the environment.")
+@click.option(
+    "--base-url",
+    metavar="URL",
+    help="The address of the service to ask; by default that of the environment.",
+)
 @options.connected
 @options.formats("text", "json")
 def conformance(

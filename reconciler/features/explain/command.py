@@ -28,13 +28,21 @@ EXPLANATIONS: Final = Rows[Explain]("explanations")
 @click.command
 @click.argument("words", nargs=-1, required=True, metavar="FIELD|CODE")
 @options.connected
-@click.option("--recursive", is_flag=True, help="List every field below, not only the next ones.")
-@click.option("--expanded", is_flag=True, help="Show the manifest of a Kind/name as it is made.")
+@click.option(
+    "--recursive",
+    is_flag=True,
+    help="List the fields of all levels below, not only those of the next level.",
+)
+@click.option(
+    "--expanded",
+    is_flag=True,
+    help="Show the manifest of a Kind/name with overrides, variables and files put in.",
+)
 @options.formats("text", "json")
 def explain(
     words: tuple[str, ...], *, options: Options, recursive: bool, expanded: bool, form: str
 ) -> int:
-    """Explain a field or a code, with an example, or show what a manifest comes to.
+    """Explain a field or a code, with an example, or show a manifest with all that it uses.
 
     A field is SLO.grouping.labels, metadata.ids, reconciler.yaml environments.guards, or the end
     of one that nothing else ends with; or a value that fields may have. A code is that of a

@@ -38,8 +38,12 @@ STDIN = Path("-")
 @options.reading
 @options.selecting
 @click.option("--check", is_flag=True, help="Write nothing; exit 2 where something would change.")
-@click.option("--diff", is_flag=True, help="Write nothing; show what would change.")
-@click.option("--modeline", is_flag=True, help="Name the schema of each file in its first line.")
+@click.option("--diff", is_flag=True, help="Print the changes as a diff, and write nothing.")
+@click.option(
+    "--modeline",
+    is_flag=True,
+    help="Add a first line to each file that names its schema, for editors.",
+)
 def fmt(*, options: Options, check: bool, diff: bool, modeline: bool) -> int:
     """Bring manifests, exports and the project file into their one layout.
 

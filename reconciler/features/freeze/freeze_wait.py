@@ -23,13 +23,15 @@ from reconciler.report.safe import safe
 from reconciler.runtime.progress import NamedWait
 
 BROKEN_GLASS: Final = AddedOption(
-    help="Apply in an emergency though it is frozen; it lifts nothing else.",
-    in_job="With apply: the input break-glass, to apply in an emergency though it is frozen.",
+    help="Apply during a freeze, in an emergency; REASON goes into the journal. No"
+    " other guard is lifted.",
+    in_job="With `apply`: the reason for an apply during a freeze, in an emergency.",
     excludes=("wait-freeze",),
 )
 FREEZE_WAIT: Final = AddedOption(
-    help="How long to wait for the end of a freeze, as 30m or 2h; else not at all.",
-    in_job="With apply: the input wait-freeze, to wait for the end of a freeze, as 30m or 2h.",
+    help="How long to wait for the end of a freeze, as 30m or 2h; by default the "
+    "command ends at once.",
+    in_job="With `apply`: how long to wait for the end of a freeze, as 30m or 2h.",
 )
 
 

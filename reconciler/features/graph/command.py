@@ -28,11 +28,17 @@ from reconciler.syntax.suggestions import nearest
 @options.reading
 @options.selecting
 @options.formats("text", "dot", "mermaid", "json")
-@click.option("--metric", metavar="NAME", help="Only what uses this metric; * and ? are globs.")
+@click.option(
+    "--metric",
+    metavar="NAME",
+    help="Only resources with a query of this metric; `*` and `?` match any "
+    "characters and one character.",
+)
 @click.option(
     "--uses",
     metavar="NAME",
-    help="Only what uses a metric, a label, a log field, or refers to a Kind/name.",
+    help="Only resources that use this metric, label or log field, or that refer "
+    "to this Kind/name.",
 )
 def graph(*, options: Options, form: str, metric: str | None, uses: str | None) -> int:
     """Show what refers to what, and which metrics, labels and log fields queries use.

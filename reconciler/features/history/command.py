@@ -38,7 +38,8 @@ def _since(_: click.Context, __: click.Parameter, text: str | None) -> datetime 
     "--since",
     metavar="DURATION|DATE",
     callback=_since,
-    help="From then on: 90d, 12w, an ISO 8601 date; else all that the journal knows.",
+    help="Count only runs since then: a duration as 90d or 12w, or an ISO 8601 "
+    "date; by default all runs.",
 )
 def stats(*, options: Options, form: str, since: datetime | None) -> int:
     """Count what was applied, and how much of it was reverted, hot-fixed or noisier within a day.

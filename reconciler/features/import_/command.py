@@ -45,32 +45,42 @@ NOUNS = {kind.noun: kind for kind in KINDS}
     type=click.Path(path_type=Path),
     help="Import exports: files and folders of JSON or YAML, recognised by their shape.",
 )
-@click.option("--all", "everything", is_flag=True, help="Import all that the service can list.")
+@click.option(
+    "--all", "everything", is_flag=True, help="Import every resource that the service can list."
+)
 @click.option(
     "--to",
     metavar="FOLDER",
     type=click.Path(path_type=Path),
-    help="Write the manifests there; else into the kind's folder below the first of `manifests:`.",
+    help="The folder for the manifests; by default a folder for each kind in the "
+    "first folder of `manifests:`.",
 )
-@click.option("--keep-json", is_flag=True, help="Leave dashboards as JSON next to short manifests.")
+@click.option(
+    "--keep-json",
+    is_flag=True,
+    help="Write each dashboard as a JSON file, and a short manifest that reads it.",
+)
 @click.option(
     "--minimal",
     is_flag=True,
-    help="Leave out what the service fills in by itself, as `deleted: false`: it is not watched.",
+    help="Leave out fields that the service fills in by itself, as `deleted: "
+    "false`; drift of them is not seen.",
 )
-@click.option("--dry-run", is_flag=True, help="Only say what would be written.")
+@click.option(
+    "--dry-run", is_flag=True, help="List the files that would be written, and write nothing."
+)
 @click.option(
     "--parameterise",
     metavar="NAME,NAME",
-    help="With --from: make variables of what differs between exports of these environments, "
-    "one path each, in this order.",
+    help="With --from: the environments of the exported paths, in the same order; "
+    "values that differ between them become variables.",
 )
 @click.option(
     "--id",
     "given_ids",
     multiple=True,
     metavar="NAME=ID",
-    help="With --from: the id of what is called NAME and has none there; may be repeated.",
+    help="With --from: the id of the resource NAME, where the export has none; repeat it for more.",
 )
 @options.connected
 @lock_timeout

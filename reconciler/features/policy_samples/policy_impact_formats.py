@@ -19,7 +19,7 @@ from reconciler.features.policy_samples.policy_impact import (
     PolicySample,
     SampleAnswer,
 )
-from reconciler.model.quoting import plain, quoted, quoted_pair
+from reconciler.model.quoting import quoted, quoted_pair
 from reconciler.report.html import page as html
 from reconciler.report.markdown import code, sentence
 from reconciler.report.safe import columns
@@ -208,7 +208,7 @@ def counted(impact: PolicyImpact) -> str:
 def remarks(impact: PolicyImpact) -> Iterator[str]:
     """Yield further remarks as sentences; foreign text, not yet safe."""
     if impact.unasked:
-        yield f"not asked: {plain(impact.unasked, LONGEST_WHY)}"
+        yield f"not asked: {quoted(impact.unasked, LONGEST_WHY)}"
     if impact.disagreeing:
         differing = (
             _differing(answer, impact.asked) for answer in impact.disagreeing[:MOST_DIFFERING]

@@ -38,7 +38,7 @@ from reconciler.operations.plan_and_drift import (
     write_private,
 )
 from reconciler.report.plan.document import plan_json
-from reconciler.report.reasons import describe_rest
+from reconciler.report.reasons import after_rollback
 from reconciler.report.safe import safe
 from reconciler.runtime.advice import from_journal
 
@@ -64,18 +64,20 @@ def _refs(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> tupl
 @click.option(
     "--write",
     is_flag=True,
-    help="Edit the manifests instead, and write nothing to the service or the journal.",
+    help="Edit the manifests so that they declare the state before RUN; the "
+    "service and the journal are not written.",
 )
 @click.option(
     "--out",
     metavar="FILE",
     type=click.Path(path_type=Path),
-    help="With --dry-run, also write the plan as JSON, for `rollback --plan FILE`.",
+    help="With --dry-run: also write the plan to FILE, so that `rollback --plan "
+    "FILE` applies just that plan.",
 )
 @click.option(
     "--live",
     is_flag=True,
-    help="Put back what was live right before the run wrote, where that is kept.",
+    help="Restore what was live right before the run, instead of what was declared.",
 )
 @consenting
 def rollback(  # noqa: PLR0913 - one parameter a flag
@@ -123,7 +125,7 @@ def rollback(  # noqa: PLR0913 - one parameter a flag
     finally:
         outcomes = applied.outcomes if applied is not None else ()
         if not options.quiet and any(isinstance(outcome, Written) for outcome in outcomes):
-            _remind(made)
+            _advise(made)
 
 
 def _write(
@@ -158,6 +160,8 @@ def _show(
     if out is not None:
         write_private(out, plan_json(made))
     code = worst(failures_of(made))
+    if form == "text" and not options.quiet:
+        _advise(made)
     return data(describe_plan(made, form, session.project, verbose=options.verbose), ending=code)
 
 
@@ -166,8 +170,8 @@ def _line_of(run: str, refs: Sequence[Ref], *, live: bool) -> str:
     return from_journal("rollback", shlex.join([run, *map(str, refs), *flags]))
 
 
-def _remind(made: Plan) -> None:
-    """Print after a rollback how its manifests are edited; the plan has said more."""
+def _advise(made: Plan) -> None:
+    """Print how to change the manifests, so that the next apply does not undo the rollback."""
     for remark in made.remarks:
-        if isinstance(remark, RollsBack) and (rest := describe_rest(remark)):
-            words(safe(rest))
+        if isinstance(remark, RollsBack):
+            words("\n".join(map(safe, after_rollback(remark))))

@@ -16,6 +16,7 @@ from reconciler.kinds import BY_NAME
 from reconciler.model import Change, GuardViolation, Plan, Ref, RemoteId, UndoesRollback
 from reconciler.model.guard_blocks import ARGUMENTS, ResourceRemedy
 from reconciler.model.guard_levels import EXPLICIT_LEVEL, REVIEW_LEVEL
+from reconciler.model.quoting import quoted
 from reconciler.planning.guards import PlanUnderGuard
 from reconciler.planning.guards.consent import UnderReview
 from reconciler.planning.guards.remedies import allowing, overriding, reviewing, splitting
@@ -75,10 +76,11 @@ def _objection(
 ) -> GuardViolation:
     """Return the objection at level review."""
     fields = "1 field" if len(reason.paths) == 1 else f"{len(reason.paths)} fields"
-    who = reason.actor or "someone"
+    who, words = reason.actor or "someone", " would bring back what {} rolled back at {}, in {}"
     return GuardViolation(
         ref=change.ref,
-        said=f" would bring back what {who} rolled back at {reason.at}, in {fields}",
+        said=words.format(quoted(who), quoted(reason.at), fields),
+        figures=words.format(who, reason.at, fields),
         remedies=(
             reviewing(),
             keeping,

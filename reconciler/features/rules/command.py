@@ -21,7 +21,7 @@ def rules() -> None:
 @options.locating
 @options.formats("text", "json")
 def test(*, options: Options, form: str) -> int:
-    """Hold each rule of the project file against its examples. Offline.
+    """Check that each rule of the project file judges its examples as they say; offline.
 
     With PATH, the project file is looked for from there upward.
     """

@@ -99,11 +99,11 @@ def _objection(said: _Said, environment: str) -> GuardViolation:
     exempting = f"in an earlier merge, say why it may be: `metadata.exempt: {{{code}: REASON}}`"
     remedies = (
         ResourceRemedy(
-            *(f"declare {named} so that the rule holds" for named in (ref, NAMES)),
+            *(f"declare {named} so that the rule holds" for named in (f"`{ref}`", NAMES)),
         ),
         reviewing(),
         splitting(ref),
-        ResourceRemedy(*(f"{exempting} of {named}" for named in (ref, NAMES))),
+        ResourceRemedy(*(f"{exempting} of {named}" for named in (f"`{ref}`", NAMES))),
         allowing(code, environment),
         overriding(code),
     )

@@ -31,5 +31,6 @@ track_record: Final = click.option(
     is_flag=False,
     flag_value=TRACKED_DAYS,
     default=0,
-    help=f"Say what each alert that is touched did in the last DAYS, {TRACKED_DAYS} unless told.",
+    help="Show how often each changed alert fired, and its incidents, in the last DAYS days; "
+    f"without DAYS in the last {TRACKED_DAYS}.",
 )

@@ -40,17 +40,17 @@ def _duration(_: click.Context, __: click.Parameter, text: str | None) -> timede
     "wait",
     metavar="DURATION",
     callback=_duration,
-    help="Wait until so much time has passed since the run, as 2h; else look at once.",
+    help="Wait until this much time has passed since the run, as 2h; by default look now.",
 )
 @click.option(
     "--fail-on",
     type=click.Choice(("noisier",)),
-    help="Exit with 2 where an alert is noisier.",
+    help="Exit with 2 if an alert fires more often than before.",
 )
 @click.option(
     "--remember",
     is_flag=True,
-    help="Keep the verdicts in the journal"
+    help="Write the result to the journal"
     + ", for `journal stats`" * ("journal stats" in SUBCOMMANDS)
     + ".",
 )

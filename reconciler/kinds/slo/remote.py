@@ -153,7 +153,7 @@ async def _write(api: Api, sending: Sending) -> model.Outcome:
     reply = await api.send("PUT", SLOS, _with_id(sending), request=Request.REPLACE)
     alerts = texts(reply, "effectedSloAlertIds")
     count = "1 alert" if len(alerts) == 1 else f"{len(alerts)} alerts"
-    message = f"affects {count}: {', '.join(alerts)}" if alerts else ""
+    message = f"affects {count}" if alerts else ""
     stored = value_at(reply, ("slo",))
     has_alerts = isinstance(value_at(reply, ("effectedSloAlertIds",)), list)
     revision, server_info = _revision(stored), _reported(stored, alerts if has_alerts else None)

@@ -278,6 +278,7 @@ NEW_JOURNAL = "new-journal"
 LOOKS_LIKE_RENAME = "looks-like-rename"
 
 MOST_NAMED = 5
+LONGEST_EDIT = 120
 
 
 def needed_consents(
@@ -310,7 +311,7 @@ def without_memory(plan: Plan) -> Iterator[GuardViolation]:
     if missing is None:
         return
     blind = [
-        str(change.ref)
+        quoted(str(change.ref))
         for change in plan.changes
         if change.action is Action.CREATE and not BY_NAME[change.ref.kind].findable
     ]
@@ -362,7 +363,7 @@ def _of_others(change: Change, guards: Guards, plan: Plan) -> Iterator[GuardViol
                 message = f"{fields} that someone changed since our last write would be undone"
                 yield _seen_live(change, OVERWRITES_EDIT, message, reason, environment)
             case OverwrittenSince(paths=paths) if OVERWRITES_EDIT not in guards.allow:
-                names = ", ".join(sorted({str(path[-1]) for path in paths}))
+                names = ", ".join(sorted({quoted(str(path[-1])) for path in paths}))
                 message = (
                     f"someone overwrote it since our last write, and {names}, which cannot be "
                     "seen, would be sent over whatever is there by now"
@@ -382,7 +383,7 @@ def _of_others(change: Change, guards: Guards, plan: Plan) -> Iterator[GuardViol
 
 
 def _like_a_rename(change: Change, refs: Sequence[Ref], environment: str) -> GuardViolation:
-    names = ", ".join(map(str, refs))
+    names = ", ".join(quoted(str(ref)) for ref in refs)
     message = (
         f" would be created, and is much like what was {names} at its last apply, "
         "and would be next to it"
@@ -397,7 +398,8 @@ def _like_a_rename(change: Change, refs: Sequence[Ref], environment: str) -> Gua
 def _seen_live(
     change: Change, code: str, message: str, reason: _OfOthers, environment: str
 ) -> GuardViolation:
-    who = f" (live was last changed {reason.edit})" if reason.edit.told else ""
+    edit = quoted(str(reason.edit), LONGEST_EDIT)
+    who = f" (live was last changed {edit})" if reason.edit.told else ""
     remedies = (
         reviewing(),
         *_adopting(change, reason),
@@ -410,7 +412,7 @@ def _seen_live(
         said=f": {message}{who}",
         remedies=remedies,
         code=code,
-        figures=f": {message}",
+        figures=f": {message.replace('`', '')}",
     )
 
 

@@ -35,7 +35,7 @@ def reviewing_file() -> str:
 def splitting(ref: Ref) -> str:
     """Return how to apply all but one change."""
     return ResourceRemedy(
-        f"split the change: leave {ref} as it is, and apply the rest",
+        f"split the change: leave `{ref}` as it is, and apply the rest",
         f"split the change: leave {NAMES} as they are, and apply the rest",
     )
 

@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 MOST_PAGES: Final = 10
 """Pages of each of the two listings, however many alerts would be taken over."""
 
+LONGEST_UNREAD: Final = 200
+
 
 @dataclass(slots=True)
 class AlertNames:
@@ -162,14 +164,15 @@ def _describe(changes: Sequence[Change], unread: str, earlier: str) -> str:
     if known > len(others):
         message += f"; they have the declared name for {known - len(others)}"
     if unread:
-        message += f"; their names could not be read: {unread}"
+        message += f"; their names could not be read: {quoted(unread, LONGEST_UNREAD)}"
     elif not known:
         message += "; incidents and events have no name for any"
     return message
 
 
 def _other_name(ref: Ref, why: NeverWritten) -> str:
-    return f"{ref}: {' and '.join(map(quoted, why.names))}, declared as {quoted(why.declared)}"
+    names = " and ".join(map(quoted, why.names))
+    return f"{quoted(str(ref))}: {names}, declared as {quoted(why.declared)}"
 
 
 def _counted(changes: Sequence[Change]) -> str:

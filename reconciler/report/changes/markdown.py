@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Literal
 
+from reconciler.model.quoting import and_more
 from reconciler.report.changes.field_changes import FieldChange, LeafValue, by_subject
 from reconciler.report.safe import safe
 from reconciler.report.words import around_difference
@@ -61,8 +62,8 @@ def _whole_lines(
         for leaf in group:
             label = f"{leaf.field}: " if leaf.field else ""
             yield f"{sign} {margin}{label}{safe(leaf.text, LONGEST_VALUE)}"
-    if len(leaves) > MOST_LEAVES:
-        yield f"{sign}   and {len(leaves) - MOST_LEAVES:,} more"
+    if more := and_more(len(leaves) - MOST_LEAVES):
+        yield f"{sign}   {more}"
 
 
 def _changed_lines(change: FieldChange, words: str) -> Iterator[str]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from reconciler.model import Change
+from reconciler.model.quoting import SHOWN_BY_VERBOSE, and_more
 from reconciler.report.changes.field_changes import (
     GOES_ON,
     DiffLine,
@@ -20,7 +21,7 @@ from reconciler.report.changes.field_changes import (
 from reconciler.report.pictures.drawing import drawing_of, picture_lines
 from reconciler.report.safe import columns, safe
 from reconciler.report.table import INDENT, Colour, Style, fitted, wrapped
-from reconciler.report.words import around_difference, plural
+from reconciler.report.words import around_difference
 
 DEEPER = INDENT + "    "
 MOST_LEAVES = 8
@@ -44,8 +45,8 @@ def change_lines(change: Change, most: int, style: Style) -> Iterator[str]:
     found = field_changes(change)
     shown = found if style.verbose else found[:most]
     yield from subject_lines(shown, style)
-    if rest := len(found) - len(shown):
-        yield INDENT + style.paint(f"and {plural(rest, 'field')} more (-v shows them)", Colour.DIM)
+    if more := and_more(len(found) - len(shown), "field", SHOWN_BY_VERBOSE):
+        yield INDENT + style.paint(more, Colour.DIM)
 
 
 def essential_lines(change: Change, most: int, style: Style) -> Iterator[str]:
@@ -116,8 +117,8 @@ def _whole_lines(
             label = ("  " if subject else "") + (f"{end.field}: " if end.field else "")
             room = max(NARROWEST_VALUE, style.width - len(DEEPER) - columns(label))
             yield DEEPER + style.paint(label + safe(end.text, room), colour)
-    if len(ends) > most:
-        yield DEEPER + style.paint(f"and {len(ends) - most:,} more (-v shows them)", Colour.DIM)
+    if more := and_more(len(ends) - most, hint=SHOWN_BY_VERBOSE):
+        yield DEEPER + style.paint(more, Colour.DIM)
 
 
 def _changed_lines(change: FieldChange, head: _Head, style: Style) -> Iterator[str]:
@@ -147,8 +148,7 @@ def _line_diff(lines: Sequence[DiffLine], style: Style) -> Iterator[str]:
     for sign, text in lines[:most]:
         for part in broken_to(text, widest) if style.terminal else (text,):
             yield DEEPER + style.paint(f"{sign} {part}".rstrip(), colours[sign])
-    if len(lines) > most:
-        more = f"and {plural(len(lines) - most, 'line')} more (-v shows them)"
+    if more := and_more(len(lines) - most, "line", SHOWN_BY_VERBOSE):
         yield DEEPER + style.paint(more, Colour.DIM)
 
 

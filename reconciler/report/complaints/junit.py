@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from reconciler.model import Manifest, Ref
+from reconciler.model.quoting import and_more
 from reconciler.report.complaints.document import file_in_repository, message, worst_first
 from reconciler.report.junit import JUnitCase, junit
 from reconciler.report.markdown import SHOWN_ANNOTATIONS
@@ -72,9 +73,8 @@ def _of_level(complaints: Sequence[Complaint], level: Severity, folder: str) -> 
     for complaint in ordered[:SHOWN_ANNOTATIONS]:
         said = for_workflow_data(message(complaint))
         yield f"::{level.value} {_properties(complaint, folder)}::{said}"
-    rest = len(ordered) - SHOWN_ANNOTATIONS
-    if rest > 0:
-        yield f"::{level.value}::and {rest:,} more, which `reconciler validate -v` shows"
+    if more := and_more(len(ordered) - SHOWN_ANNOTATIONS):
+        yield f"::{level.value}::{more}, which `reconciler validate -v` shows"
 
 
 def _properties(complaint: Complaint, folder: str) -> str:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from reconciler.model.quoting import SHOWN_BY_VERBOSE, and_more
 from reconciler.report.complaints.document import advice, worst_first
 from reconciler.report.safe import columns, safe
 from reconciler.report.table import Colour, Style, fitted
@@ -16,16 +18,34 @@ NARROWEST = 20
 
 
 def complaints_text(complaints: Sequence[Complaint], style: Style) -> str:
-    """Return the first twenty complaints, errors first, and how many more there are.
+    """Return the first twenty complaints, errors first, and the others by code.
 
     `verbose` shows them all.
     """
     ordered = worst_first(complaints)
     shown = ordered if style.verbose else ordered[:MOST_SHOWN]
     lines = [line for complaint in shown for line in (*_lines(complaint, style), "")]
-    if rest := len(ordered) - len(shown):
-        lines += [f"and {rest:,} more (-v shows them)", ""]
+    if more := and_more(len(ordered) - len(shown), hint=SHOWN_BY_VERBOSE):
+        lines += [f"{more}:", *_by_code(ordered[MOST_SHOWN:], style), ""]
     return "\n".join((*lines, *_hint(shown, style), ""))
+
+
+def _by_code(complaints: Sequence[Complaint], style: Style) -> Iterator[str]:
+    """Yield a line for each code, with the number of its complaints and the place of the first."""
+    from reconciler.report.explanations.pages import title_of  # noqa: PLC0415 - rare
+
+    counts = Counter(complaint.code for complaint in complaints)
+    digits = len(f"{max(counts.values()):,}")
+    for code, count in counts.items():
+        first = next(complaint for complaint in complaints if complaint.code == code)
+        sign = style.paint(code, _colour(first), Colour.BOLD)
+        said = safe(title_of(code) or first.message)
+        where = f"at {_place(first)}" if count == 1 else f"first at {_place(first)}"
+        yield fitted(f"  {sign} x {count:<{digits},}  {said}, {where}", style)
+
+
+def _colour(complaint: Complaint) -> Colour:
+    return Colour.RED if complaint.is_error else Colour.YELLOW
 
 
 def warnings_in_short(warnings: int, where: str = "") -> str:
@@ -56,7 +76,7 @@ def complaints_summary(
 
 
 def _lines(complaint: Complaint, style: Style) -> Iterator[str]:
-    colour = Colour.RED if complaint.is_error else Colour.YELLOW
+    colour = _colour(complaint)
     head = style.paint(f"{complaint.severity.value}[{complaint.code}]", colour, Colour.BOLD)
     yield fitted(f"{head}: {safe(complaint.message)}", style)
     gutter = " " * len(str(complaint.line))

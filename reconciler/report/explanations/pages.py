@@ -139,6 +139,12 @@ def explanation(code: str) -> Explanation | None:
     )
 
 
+def title_of(code: str) -> str:
+    """Return the title of a code; "" for a code without a page, as that of a team's rule."""
+    page = explanation(code)
+    return page.title if page is not None else ""
+
+
 def _sample(text: str) -> Sample:
     blocks = [(block["name"], block["content"]) for block in _BLOCK.finditer(text)]
     lines = [line for name, content in blocks if not name for line in content.splitlines()]

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import groupby, zip_longest
 
 from reconciler.model import Change, Plan, Ref, Source
+from reconciler.model.quoting import and_more
 from reconciler.report.changes.field_changes import DiffLine, FieldChange, LeafValue, by_subject
 from reconciler.report.html.page import (
     NOTHING,
@@ -32,7 +33,7 @@ def watchers_card(plan: Plan, change: Change) -> Markup:
         return NOTHING
     names = names_of(watchers)
     shown = [element("code", name) for name in names[:MOST_NAMED]]
-    more = [f"and {len(names) - MOST_NAMED:,} more"] if len(names) > MOST_NAMED else []
+    more = filter(None, [and_more(len(names) - MOST_NAMED)])
     head = element("p", f"Watched by {plural(len(names), 'alert')}:")
     return of_class("div", "watched", head, items((*shown, *more)))
 
@@ -225,15 +226,15 @@ def _leaves(leaves: Sequence[LeafValue]) -> Markup:
         for leaf in group:
             label = of_class("span", "key", breakable(leaf.field)) if leaf.field else NOTHING
             rows.append(element("li", label, " ", element("code", leaf.text)))
-    if len(leaves) > MOST_LEAVES:
-        rows.append(of_class("li", "quiet", f"and {len(leaves) - MOST_LEAVES:,} more"))
+    if more := and_more(len(leaves) - MOST_LEAVES):
+        rows.append(of_class("li", "quiet", more))
     return of_class("ul", "leaves", *rows)
 
 
 def _lines(lines: Sequence[DiffLine]) -> Markup:
     rows = list(_line_rows(lines[:MOST_LINES]))
-    if len(lines) > MOST_LINES:
-        rows.append(_through(f"and {plural(len(lines) - MOST_LINES, 'line')} more"))
+    if more := and_more(len(lines) - MOST_LINES, "line"):
+        rows.append(_through(more))
     return of_class("table", "linediff", element("tbody", *rows))
 
 

@@ -6,8 +6,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 
-from reconciler.model import Action, Change, Drift, DriftReport, GuardViolation, Plan, Ref
+from reconciler.model import Action, Change, Drift, DriftReport, Plan, Ref
+from reconciler.model.guard_blocks import GuardSentence
 from reconciler.model.plan import DriftState
+from reconciler.model.quoting import and_more
 from reconciler.report import counts
 from reconciler.report.changes.field_changes import drift_changes, essentials_of, field_changes
 from reconciler.report.html import cards
@@ -85,7 +87,7 @@ def _attention(plan: Plan, identities: Mapping[Ref, str]) -> Markup:
         return NOTHING
     shown = [_notice(notice, identities) for notice in found[:MOST_NOTICES]]
     if len(found) > MOST_NOTICES:
-        shown.append(of_class("li", "quiet", f"and {len(found) - MOST_NOTICES:,} more"))
+        shown.append(of_class("li", "quiet", and_more(len(found) - MOST_NOTICES)))
     headline = _headline(found)
     heading = element("h2", "What needs your eyes", id="attention")
     summary = element("summary", heading, of_class("span", "quiet", headline))
@@ -97,17 +99,15 @@ def _attention(plan: Plan, identities: Mapping[Ref, str]) -> Markup:
 def _headline(found: Iterable[Notice]) -> str:
     numbers: Counter[str] = Counter()
     for notice in found:
-        numbers[notice.title] += max(1, len(notice.members))
+        numbers[notice.title] += notice.size
     return " · ".join(f"{title}: {count:,}" for title, count in numbers.items())
 
 
 def _notice(notice: Notice, identities: Mapping[Ref, str]) -> Markup:
-    refs = [_link(ref, identities) for ref in notice.refs[:MOST_REFS]]
-    more = len(notice.refs) - len(refs)
-    named = joined((*refs, f"and {more:,} more") if more > 0 else refs, ", ")
+    named = _named(notice.refs, identities)
     parts: list[str] = [element("strong", notice.title), " "]
     if notice.code:
-        parts += ["(", element("code", notice.code), ") "]
+        parts += ["(", element("code", notice.code), "): "]
     if notice.said:
         parts += [named, spans(notice.said)]
     elif notice.refs:
@@ -123,12 +123,16 @@ def _notice(notice: Notice, identities: Mapping[Ref, str]) -> Markup:
     return element("li", *parts)
 
 
-def _members(members: Sequence[GuardViolation], identities: Mapping[Ref, str]) -> Iterator[Markup]:
-    for guard in members[:MOST_NOTICES]:
-        named = _link(guard.ref, identities) if guard.ref else ""
-        yield joined((named, spans(guard.said)))
-    if len(members) > MOST_NOTICES:
-        yield Markup(f"and {len(members) - MOST_NOTICES:,} more")
+def _members(members: Sequence[GuardSentence], identities: Mapping[Ref, str]) -> Iterator[Markup]:
+    for refs, said in members[:MOST_NOTICES]:
+        yield joined((_named(refs, identities), spans(said)))
+    if more := and_more(len(members) - MOST_NOTICES):
+        yield Markup(more)
+
+
+def _named(refs: Sequence[Ref], identities: Mapping[Ref, str]) -> Markup:
+    links = joined((_link(ref, identities) for ref in refs[:MOST_REFS]), ", ")
+    return joined(filter(None, (links, and_more(len(refs) - MOST_REFS))), " ")
 
 
 def _link(ref: Ref, identities: Mapping[Ref, str]) -> Markup:

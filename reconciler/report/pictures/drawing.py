@@ -15,6 +15,7 @@ from reconciler.kinds.field_traits import Part, Unit
 from reconciler.kinds.kind import Grid, Objective, Ranking
 from reconciler.kinds.shape import NOTHING, facts_at
 from reconciler.model import Change
+from reconciler.model.quoting import and_more
 from reconciler.report.counts import live_document
 from reconciler.report.labels import duration, number_of, spoken_value
 from reconciler.report.pictures.grid import (
@@ -27,7 +28,7 @@ from reconciler.report.pictures.grid import (
 )
 from reconciler.report.safe import columns, safe
 from reconciler.report.table import padded
-from reconciler.report.words import as_json, plural
+from reconciler.report.words import as_json
 
 WHOLE = 100.0
 FINEST = 0.001
@@ -240,9 +241,7 @@ def picture_lines(drawing: Drawing | None, room: int = WIDTH) -> list[str]:
             lines = list(_objective(drawing, room))
         case _:
             assert_never(drawing)
-    if len(lines) > MOST_LINES:
-        return [*lines[:MOST_LINES], f"and {plural(len(lines) - MOST_LINES, 'line')} more"]
-    return lines
+    return [*lines[:MOST_LINES], *filter(None, [and_more(len(lines) - MOST_LINES, "line")])]
 
 
 def _grid(sides: DashboardSides, room: int) -> Iterator[str]:

@@ -7,13 +7,15 @@ no text of a manifest can act as Markdown, mention anyone or close its container
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from textwrap import wrap
 
+from reconciler.document import Operation
 from reconciler.model import Action, Change, LastEdit, Plan, Ref, Seen
-from reconciler.report.changes.field_changes import essentials_of, field_changes
+from reconciler.model.quoting import and_more
+from reconciler.report.changes.field_changes import FieldChange, essentials_of, field_changes
 from reconciler.report.changes.markdown import LONGEST_INLINE, diff_lines
 from reconciler.report.counts import (
     EVIDENCE_MEANINGS,
@@ -26,7 +28,7 @@ from reconciler.report.counts import (
 from reconciler.report.labels import BETWEEN
 from reconciler.report.markdown import COMMENT_BYTES, WHOLE, Fold, code, sentence, with_folds
 from reconciler.report.pictures.drawing import drawing_of, picture_lines
-from reconciler.report.reasons import reported_notes
+from reconciler.report.reasons import in_backticks, reported_notes
 from reconciler.report.safe import safe
 from reconciler.report.sections import Notice, emptiness, notices, shown_sections
 from reconciler.report.watcher_formats import watchers_markdown
@@ -35,16 +37,19 @@ from reconciler.report.words import first_few, first_lines, plural
 MOST_ROWS = 50
 MOST_NOTICES = 20
 MOST_NAMED = 5
+MOST_PLACES = 3
 FEWEST_ALIKE = 5
 MOST_NAMES = 500
 LONGEST_CELL = 80
 LONGEST_SAID = 300
+LONGEST_NOTE = 200
 LONGEST_WHAT = 160
 LONGEST_TURNS = 100
 TABLE_BYTES = 30_000
 BESIDE_BYTES = 8_000
 LIVE = "live"
 
+_SIGNS: Mapping[Operation, str] = {"add": "+ ", "remove": "- ", "move": "↕ ", "change": ""}
 _SHOWN = tuple(action for action in WORST_FIRST if action.is_to_do)
 
 
@@ -78,8 +83,9 @@ def plan_markdown(plan: Plan, budget: int = COMMENT_BYTES, whole: str = WHOLE) -
     beside = [*_beside(plan), *owners_markdown(plan, changes)]
     # The sections next to the table reduce its room, so that both fit any comment.
     table = _table(groups, TABLE_BYTES - len("\n".join(beside).encode()))
-    head = "\n".join((*_head(plan), *_warnings(plan), *counts, *table, *beside))
-    foot = "\n".join(("", *_legend(changes), f"<sub>digest {code(plan.digest)}</sub>", ""))
+    legend = _legend(changes)
+    head = "\n".join((*_head(plan), *_warnings(plan), *counts, *table, *legend, *beside))
+    foot = "\n".join(("", f"<sub>digest {code(plan.digest)}</sub>", ""))
     folds = [
         _fold(group) for group in groups if group.lines or group.picture or len(group.changes) > 1
     ]
@@ -108,22 +114,58 @@ def _head(plan: Plan) -> Iterator[str]:
 
 
 def _warnings(plan: Plan) -> Iterator[str]:
-    """Yield a quoted paragraph for each notice."""
-    quoted: list[str] = []
+    """Yield each guard with its resources and remedies, and a quote for each other notice."""
     for _, alike in groupby(notices(plan), key=lambda notice: notice.title):
         room, left_out = MOST_NOTICES, 0
         for notice in alike:
-            size = max(1, len(notice.members))
-            if room > 0:
-                quoted.append(_notice(notice, room))
-            else:
-                left_out += size
-            room -= size
+            if room <= 0:
+                left_out += notice.size
+                continue
+            yield from _guard(notice, room) if notice.code else _quote(notice)
+            yield ""
+            room -= notice.size
         if left_out:
-            quoted.append(f"and {left_out:,} more like the last")
-    if quoted:
-        yield "\n>\n".join(f"> {warning}" for warning in quoted)
+            yield f"{and_more(left_out)} like the last"
+            yield ""
+
+
+def _guard(notice: Notice, room: int) -> Iterator[str]:
+    """Yield what a guard is about, a list of at most `room` resources, and a list of remedies."""
+    count = f", {plural(notice.size, 'resource')}" if notice.size > 1 else ""
+    subject = notice.words[:1].upper() + notice.words[1:]
+    yield f"⚠️ **{subject}** ({code(notice.code)}{count}): {notice.title}"
+    yield ""
+    rest = notice.size
+    for refs, said in notice.members:
+        if room <= 0:
+            break
+        shown = len(refs[:room]) or 1
+        room, rest = room - shown, rest - (len(refs) or 1)
+        text = sentence(said, LONGEST_SAID)
+        if not refs:
+            yield f"- {text}"
+        elif text.startswith("`"):
+            # Two code spans without a blank between them would be one.
+            yield f"- {first_few(refs, shown, _cell)} {text}"
+        else:
+            yield f"- {first_few(refs, shown, _cell)}{text}"
+    if rest:
+        yield f"- {and_more(rest)}"
+    if notice.ways:
         yield ""
+        yield "Remedies:"
+        yield ""
+        yield from (f"- {sentence(way, LONGEST_SAID)}" for way in notice.ways)
+
+
+def _quote(notice: Notice) -> Iterator[str]:
+    text = sentence(notice.said, LONGEST_SAID) if notice.said else notice.words
+    if notice.names:
+        text = f"loses {first_few(notice.names, MOST_NOTICES, _cell)}"
+    if notice.refs:
+        text = f"{first_few(notice.refs, MOST_NAMED, _cell)}: {text}"
+    yield f"> ⚠️ **{notice.title}**: {text}"
+    yield from (f"> - {sentence(way, LONGEST_SAID)}" for way in notice.ways)
 
 
 def _beside(plan: Plan) -> Iterator[str]:
@@ -133,26 +175,6 @@ def _beside(plan: Plan) -> Iterator[str]:
     yield from watchers_markdown(plan)
     for section, formats in shown_sections(plan):
         yield from formats.markdown(section)
-
-
-def _notice(notice: Notice, most: int) -> str:
-    """Return a notice with at most so many of its objections."""
-    subject = "".join(map(str, notice.refs)) if notice.said else ""
-    text = sentence(notice.said, LONGEST_SAID, subject) if notice.said else notice.words
-    if notice.names:
-        text = f"loses {first_few(notice.names, MOST_NOTICES, _cell)}"
-    if notice.refs and not notice.said:
-        text = f"{first_few(notice.refs, MOST_NAMED, _cell)}: {text}"
-    ways = [sentence(remedy, LONGEST_SAID) for remedy in notice.ways]
-    guard = f" ({code(notice.code)})" if notice.code else ""
-    members = [
-        sentence(member.said, LONGEST_SAID, str(member.ref or ""))
-        for member in notice.members[:most]
-    ]
-    if rest := len(notice.members) - len(members):
-        members.append(f"and {rest:,} more")
-    first = "<br>".join((f"⚠️ **{notice.title}**{guard}: {text}", *members))
-    return "<br>- ".join((first, *ways))
 
 
 def _cell(name: str) -> str:
@@ -205,13 +227,16 @@ def _table(groups: Sequence[_Group], room: int) -> Iterator[str]:
             break
         shown += 1
         yield row
-    if rest := sum(len(group.changes) for group in groups[shown:]):
-        yield f"| | and {rest:,} more | | | |"
+    if more := and_more(sum(len(group.changes) for group in groups[shown:])):
+        yield f"| | {more} | | | |"
     yield ""
 
 
 def _row(change: Change, others: int) -> str:
-    note = "".join(code(text, LONGEST_CELL) for text in reported_notes(change)[:1])
+    notes = reported_notes(change, in_backticks)
+    note = "".join(sentence(text, LONGEST_NOTE) for text in notes[:1])
+    if len(notes) > 1:
+        note += f"; {and_more(len(notes) - 1)} below"
     sign = f"`{change.action.value}`&nbsp;{change.action.word}"
     more = f" and {others:,} alike" if others else ""
     named = _cell(str(change.ref))
@@ -219,7 +244,7 @@ def _row(change: Change, others: int) -> str:
 
 
 def _what(change: Change) -> str:
-    """Return an update's changes, or their number if they are long; else the essentials."""
+    """Return an update's changes, or their places if they are long; else the essentials."""
     if change.action is not Action.UPDATE:
         text = BETWEEN.join(essentials_of(change))
         return code(text, LONGEST_WHAT) if text else ""
@@ -232,7 +257,15 @@ def _what(change: Change) -> str:
         field_change.operation == "change" and not field_change.subject for field_change in found
     )
     is_short = 0 < len(turns) <= LONGEST_TURNS
-    return code(turns) if is_whole and is_short else plural(len(change.differences), "field")
+    if is_whole and is_short:
+        return code(turns)
+    places = list(dict.fromkeys(map(_place, found)))
+    return first_few(places, MOST_PLACES, _cell) or plural(len(change.differences), "field")
+
+
+def _place(field_change: FieldChange) -> str:
+    words = BETWEEN.join(filter(None, (field_change.subject, field_change.field)))
+    return f"{_SIGNS[field_change.operation]}{words}"
 
 
 def _legend(changes: Sequence[Change]) -> Iterator[str]:
@@ -264,8 +297,8 @@ def _names(others: Sequence[Change]) -> Iterator[str]:
         yield "# the same for"
     for line in wrap(names, LONGEST_INLINE, break_long_words=False, break_on_hyphens=False):
         yield f"#   {line}"
-    if len(others) > MOST_NAMES:
-        yield f"#   and {len(others) - MOST_NAMES:,} more"
+    if more := and_more(len(others) - MOST_NAMES):
+        yield f"#   {more}"
 
 
 MOST_EDITS = 10

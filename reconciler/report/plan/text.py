@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
 from reconciler.model import Action, Change, Evidence, Plan
 from reconciler.model.guard_blocks import guard_blocks
+from reconciler.model.quoting import SHOWN_BY_VERBOSE, and_more
 from reconciler.report.changes.field_changes import FieldChange, essentials_of, field_changes
 from reconciler.report.changes.text import change_lines, essential_lines
 from reconciler.report.counts import WORST_FIRST, describe_kept, evidence, heading, summary
 from reconciler.report.reasons import describe_remark, reported_notes
 from reconciler.report.safe import columns, safe
 from reconciler.report.sections import (
-    ConsentState,
+    CONSENT_WORDS,
     consent_of,
     describe_partial,
     emptiness,
+    guard_heading,
     shown_sections,
 )
 from reconciler.report.table import INDENT, Colour, Style, wrapped
@@ -50,11 +52,6 @@ class _Room:
 
 
 FEW = _Room(fields=12, lines=6, listed=25)
-_CONSENTS: Mapping[ConsentState, str] = {
-    "explicit": "Needs consent of its own: no review of this plan gives it",
-    "review": "Needs consent: a review of this plan gives it",
-    "given": "Consented to",
-}
 MANY = _Room(fields=4, lines=1, listed=15)
 
 
@@ -131,10 +128,10 @@ def _kind_lines(
         most = room.listed if action in (Action.CREATE, Action.ASSERT) else len(groups)
         for alike, details in groups[:most]:
             yield from _group_lines(alike, details, widest, style)
-        if rest := sum(len(alike) for alike, _ in groups[most:]):
-            # Creates and asserts overwrite nothing known, so the first of many are enough.
-            more = f"  {action.value} and {rest:,} more (-v lists them)"
-            yield style.paint(more, Colour.DIM)
+        # Creates and asserts overwrite nothing known, so the first of many are enough.
+        rest = sum(len(alike) for alike, _ in groups[most:])
+        if more := and_more(rest, hint=SHOWN_BY_VERBOSE):
+            yield style.paint(f"  {action.value} {more}", Colour.DIM)
     if kept and not style.verbose:
         yield style.paint(f"  = {describe_kept(kept)}", Colour.DIM)
     yield ""
@@ -206,14 +203,14 @@ def _details(plan: Plan, change: Change, room: _Room, style: Style) -> Iterator[
 def _guard_lines(plan: Plan, style: Style) -> Iterator[str]:
     blocks = guard_blocks(plan.guarded)
     for consent, alike in groupby(blocks, key=lambda block: consent_of(block.first)):
-        yield style.paint(_CONSENTS[consent], Colour.RED, Colour.BOLD)
+        yield style.paint(as_sentence(CONSENT_WORDS[consent])[:-1], Colour.RED, Colour.BOLD)
         for block in alike:
-            yield from wrapped(block.title, style, Colour.RED, margin="  ", hang="  ")
-            for guard in block.members:
-                yield from wrapped(guard.message, style, Colour.RED, margin="    ", hang="  ")
+            yield from wrapped(guard_heading(block), style, Colour.RED, margin="  ", hang="  ")
+            for message in block.messages:
+                yield from wrapped(message, style, margin="    ", hang="  ")
             for remedy in block.remedies:
                 yield from wrapped(f"- {remedy}", style, Colour.CYAN, margin=INDENT, hang="  ")
-        yield ""
+            yield ""
 
 
 def _orphan_lines(plan: Plan, style: Style) -> Iterator[str]:

@@ -133,14 +133,15 @@ def test_the_change_is_looked_for_in_git(folder: Path, service: Served) -> None:
 
     (remark,) = planned(folder, service, "last")["remarks"]
     said = run(folder, service, "rollback", "last", "--yes").err
-    again = run(folder, service, "rollback", "last", "--dry-run").out
+    again = run(folder, service, "rollback", "last", "--dry-run").err
 
     assert (remark["commitBefore"], remark["commit"]) == (first, last)
     assert (remark["files"], remark["refs"]) == (["all.yaml"], ["LogPolicySet/all"])
     look = f"log {first[:12]}..{last[:12]} -- all.yaml"
     assert f"{look}`" in said
     assert "revert" not in said
-    assert "say the same" in said
+    # Each sentence is printed once, though the plan is printed too.
+    assert said.count(f"{look}`") == said.count("puts back what was declared") == 1
     assert git(folder, *look.replace("log", "log --format=%H").split()) == culprit
     # A rollback undoes no commit, whichever was there.
     assert "git log" not in again

@@ -87,7 +87,7 @@ def test_who_and_when(rolled_back: Path, service: Served) -> None:
 
     found = guards(rolled_back, service)["SLO/checkout"]
 
-    assert f"{taken.actor} rolled back at {taken.at}" in found["message"]
+    assert f"`{taken.actor}` rolled back at `{taken.at}`" in found["message"]
     assert taken.actor
 
 

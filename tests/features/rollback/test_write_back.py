@@ -465,9 +465,9 @@ def test_what_agrees_is_not_looked_for(tmp_path: Path) -> None:
     change(made, "board", "first", "second")
     made.write("board.yaml", BOARD)
 
-    said = roll_back(made, "last", "--dry-run").out
+    said = roll_back(made, "last", "--dry-run").err
 
-    assert "No file was found that says otherwise" in " ".join(said.split())
+    assert "no manifest was found that still declares" in " ".join(said.split())
     assert "git log" not in said
 
 
