@@ -12,7 +12,7 @@ from reconciler.__main__ import GARBAGE_THRESHOLDS
 
 NAMES = (
     *("reading", "formatting", "merging", "starting", "planning"),
-    *("importing", "ruling", "completing"),
+    *("importing", "ruling", "completing", "alerting"),
     *("small", "unchanged", "waiting", "journaling", "growing", "lengthy", "peers"),
 )
 
