@@ -18,7 +18,7 @@ from reconciler.kinds import KINDS
 from reconciler.model.guard_levels import FLAGS, GUARDS
 from reconciler.project.levels import WARNED_OF
 from reconciler.syntax.diagnostic import AUDITED, CODES
-from reconciler.workspace.for_each import UNUSED, WRONG
+from reconciler.workspace.reuse import UNUSED, WRONG
 
 ROOT = Path(__file__).parent.parent
 FINDING_CODE = re.compile(r"[A-Z]\d{3}")

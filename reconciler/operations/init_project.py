@@ -20,8 +20,7 @@ from reconciler.errors import InvalidInput, UsageError
 from reconciler.kinds import KINDS
 from reconciler.operations.open_project import Options, lead_here
 from reconciler.project import Project
-from reconciler.project.choose_target import leads_inside, unsafe_base_url
-from reconciler.project.project_findings import ENVIRONMENT_NAME
+from reconciler.project.project import ENVIRONMENT_NAME, leads_inside, unsafe_base_url
 from reconciler.runtime.advice import on_journal, on_manifests
 from reconciler.runtime.git import GitStuck, ask
 from reconciler.syntax.files import PROJECT_FILE, find_files, folder_in_repository

@@ -12,8 +12,7 @@ from reconciler.operations.open_project import Options, manifest_paths
 from reconciler.project import Project
 from reconciler.syntax.diagnostic import Complaint
 from reconciler.syntax.files import display_name
-from reconciler.workspace.fixes import Fix, Fixes, find_fixes
-from reconciler.workspace.named_repairs import CERTAIN, LIKELY, repair_text
+from reconciler.workspace.fixes import CERTAIN, LIKELY, Fix, Fixes, find_fixes, repair_text
 from reconciler.workspace.new_files import replace_text
 from reconciler.workspace.workspace import Workspace
 
