@@ -118,7 +118,7 @@ def test_overrides_of_400_strange_environments(tmp_path: Path) -> None:
     """Of 400 environments in `overrides` that there are not, 20 are named, and the rest counted."""
     found = errors(tmp_path, strange_overrides(400))
 
-    assert len(found) == overrides.MOST_NAMED + 1
+    assert len(found) == reuse.MOST_NAMED + 1
     assert "379 more" in found[-1]["message"]
     assert max(len(value["message"]) for value in found) < 300
 
