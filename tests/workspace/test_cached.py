@@ -138,7 +138,7 @@ def both(world: Workspace, *flags: str) -> tuple[Any, ...]:
 def test_it_is_used(world: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where nothing changed, no text is parsed a second time."""
     first = outcome(world)
-    monkeypatch.setattr("reconciler.syntax.sources.read_text", lambda *_, **__: 1 / 0)
+    monkeypatch.setattr("reconciler.syntax.read_text.read_text", lambda *_, **__: 1 / 0)
     lines = world.root / "reconciler.yaml"
 
     again = world.run("validate", "--format", "json", "-e", "local")
@@ -269,7 +269,7 @@ def test_another_program(world: Workspace, monkeypatch: pytest.MonkeyPatch) -> N
     """What another version of the program read is nothing to this one."""
     both(world)
     monkeypatch.setattr(workspace, "program", lambda: "another")
-    monkeypatch.setattr("reconciler.syntax.sources.read_text", lambda *_, **__: 1 / 0)
+    monkeypatch.setattr("reconciler.syntax.read_text.read_text", lambda *_, **__: 1 / 0)
 
     assert world.run("validate", "-e", "local").code == 1
 
