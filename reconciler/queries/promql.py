@@ -16,8 +16,7 @@ from functools import partial
 
 import promql_parser
 
-from reconciler.queries import Matcher, Parsed, QueryProblem
-from reconciler.queries.standins import Hole, filled, holes_in, marked
+from reconciler.queries import Hole, Matcher, Parsed, QueryProblem, filled, holes_in, marked
 from reconciler.syntax.suggestions import nearest
 
 

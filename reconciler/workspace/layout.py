@@ -35,7 +35,7 @@ from reconciler.kinds.repairs import (
 from reconciler.syntax.parsed_text import Reading
 from reconciler.syntax.read_text import read_text
 from reconciler.syntax.syntax_tree import SyntaxNode, WrittenText
-from reconciler.syntax.tidy_yaml import Order, tidy_json, tidy_yaml
+from reconciler.syntax.tidy import Order, tidy_json, tidy_yaml
 
 ORDER = Order(("apiVersion", "kind", "forEach", "metadata", "spec"), needed=("apiVersion", "kind"))
 """The fields that a manifest begins with."""

@@ -17,6 +17,7 @@ from reconciler.kinds.judge_spec import MOST_FINDINGS
 from reconciler.kinds.kind import Kind
 from reconciler.kinds.shape import facts_of
 from reconciler.model import Member
+from reconciler.model.quoting import listed
 from reconciler.redaction.templates import Template
 from reconciler.syntax.diagnostic import REMOVE, Advice, Complaint, Finding, warning
 from reconciler.syntax.expressions import OPEN, Expression, ExpressionKind, expression, parts_of
@@ -178,11 +179,9 @@ def _unknown_findings(
 ) -> Iterator[Finding]:
     """Yield a finding for each environment that is not in the project file; many become one."""
     unknown = [name for name in overrides if environments and name not in environments]
-    listed = ", ".join(sorted(environments)[:MOST_NAMED])
-    more = len(environments) - MOST_NAMED
-    listed += f" and {more:,} more" if more > 0 else ""
+    known = listed(sorted(environments), MOST_NAMED)
     for name in unknown[:MOST_NAMED]:
-        message = f"`{name}` is not an environment of reconciler.yaml (known: {listed})"
+        message = f"`{name}` is not an environment of reconciler.yaml (known: {known})"
         near = shortened(name, environments)
         yield Finding("M207", (OVERRIDES, name), message, suggestion=near, at_key=True)
     if len(unknown) > MOST_NAMED:
@@ -261,7 +260,6 @@ FOR_EACH = "forEach"
 WRONG_ITEM = "M213"
 UNUSED = "M214"
 MOST_ITEMS = 10_000
-MOST_ITEMS_NAMED = 3
 LONGEST_LABEL = 60
 
 
