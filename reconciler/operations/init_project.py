@@ -24,9 +24,13 @@ from reconciler.project.project import ENVIRONMENT_NAME, leads_inside, unsafe_ba
 from reconciler.runtime.advice import on_journal, on_manifests
 from reconciler.runtime.git import GitStuck, ask
 from reconciler.syntax.files import PROJECT_FILE, find_files, folder_in_repository
-from reconciler.syntax.write_files import sync_folder, write_new_files
-from reconciler.workspace.new_files import default_environment, with_modeline
 from reconciler.workspace.project_file import load_project
+from reconciler.workspace.write_files import (
+    default_environment,
+    sync_folder,
+    with_modeline,
+    write_new_files,
+)
 
 ENVIRONMENT = "production"
 """Default name for the environment of a service."""

@@ -14,8 +14,8 @@ from reconciler.project import Project
 from reconciler.syntax.diagnostic import Advice, Complaint
 from reconciler.syntax.files import display_name
 from reconciler.workspace.fixes import CERTAIN, LIKELY, Fix, Fixes, find_fixes, repair_text
-from reconciler.workspace.new_files import replace_text
 from reconciler.workspace.workspace import Workspace
+from reconciler.workspace.write_files import replace_text
 
 MOST_ROUNDS = 8
 """A repair may show another mistake: behind a quote that was missing is the rest of a file."""

@@ -1,4 +1,4 @@
-"""YAML and JSON in the standard layout.
+"""YAML and JSON in the standard layout, and examples as YAML.
 
 YAML is written in one pass over the parser's events. Values, comments, anchors and quotes stay as
 they are written: only blanks, line breaks and the order of the fields of a manifest change.

@@ -32,8 +32,8 @@ from reconciler.syntax.read_text import read_text
 from reconciler.workspace.compose import UnwritableError, composed_json, laid_out
 from reconciler.workspace.envelope import Around, read_envelope
 from reconciler.workspace.expression_scope import Scope, withheld_from
-from reconciler.workspace.new_files import holds, led
 from reconciler.workspace.workspace import wrong_in
+from reconciler.workspace.write_files import holds, led
 
 # The documents were parsed from text, so they hold no circle.
 _WRITER = json.JSONEncoder(check_circular=False)
