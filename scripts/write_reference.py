@@ -21,7 +21,7 @@ from reconciler.emulator.profile import ExtraList, ExtraRead, Profile
 from reconciler.features.explain.examples import document_of
 from reconciler.features.explain.explain_formats import facts_of
 from reconciler.features.explain.field_reference import MANIFESTS, PROJECT, Field, roots
-from reconciler.syntax.yaml_text import yaml_text
+from reconciler.syntax.tidy import yaml_text
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "reference"
 WRITTEN = "Written by `scripts/write_reference.py`; a test fails when it is stale."

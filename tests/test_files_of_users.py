@@ -14,13 +14,13 @@ from harness.doors import typed
 from harness.workspaces import SLO, VIEW, Workspace, project_at
 
 import reconciler
-from reconciler.syntax.write_files import BEGINS, KEPT, replace_file
+from reconciler.workspace.write_files import BEGINS, KEPT, replace_file
 
 pytestmark = pytest.mark.promise("S26")
 
 ROOT = Path(reconciler.__file__).parent
 OWNERS = {
-    "syntax/write_files.py": "files of users: manifests and project files, new and changed",
+    "workspace/write_files.py": "files of users: manifests and project files, new and changed",
     "runtime/cache.py": "the cache",
     "ci/checkout.py": "a copy of a checkout, in a folder of its own",
     "ci/runner.py": "the outputs of a job, whose file the runner names",

@@ -18,7 +18,7 @@ from reconciler.kinds import KINDS
 from reconciler.model.guard_levels import FLAGS, GUARDS
 from reconciler.project.levels import WARNED_OF
 from reconciler.syntax.diagnostic import AUDITED, CODES
-from reconciler.workspace.for_each import UNUSED, WRONG
+from reconciler.workspace.reuse import UNUSED, WRONG_ITEM
 
 ROOT = Path(__file__).parent.parent
 FINDING_CODE = re.compile(r"[A-Z]\d{3}")
@@ -119,7 +119,7 @@ def test_every_warning_has_a_level() -> None:
 
     # What `rules test` and `test` say of examples have commands of their own.
     assert told - {"P104"} <= WARNED_OF
-    assert {WRONG, UNUSED} <= WARNED_OF
+    assert {WRONG_ITEM, UNUSED} <= WARNED_OF
     assert "M304" in told
 
 

@@ -15,7 +15,7 @@ from harness.workspaces import VIEW, Workspace, project_at
 from reconciler.operations.secret_sources import LARGEST, Allowed, Secrets
 from reconciler.project import Project
 from reconciler.project.settings import SecretPlace
-from reconciler.workspace.secret_scan import withheld_from
+from reconciler.workspace.expression_scope import withheld_from
 
 CANARY = "c4nary-8f1e77d0"
 TELLS = "import os, sys; sys.stderr.write(os.environ['OTHER']); sys.exit(3)"

@@ -24,7 +24,7 @@ from typing import TypeAlias, assert_never
 from reconciler.ci.forge.event import Event
 from reconciler.document import Json
 from reconciler.project import Environment, Project, ProjectFile
-from reconciler.project.choose_target import shown_url
+from reconciler.project.project import shown_url
 from reconciler.project.settings import InFile, InGit, InObjects, JournalPlace, parse_journal_place
 from reconciler.syntax.files import PROJECT_FILE
 

@@ -26,7 +26,7 @@ from reconciler.operations.open_project import Options
 from reconciler.project.settings import project_schema
 from reconciler.report.init_formats import InitDocument, format_init
 from reconciler.report.safe import safe
-from reconciler.workspace.new_files import MANIFEST_SCHEMA, PROJECT_SCHEMA
+from reconciler.workspace.write_files import MANIFEST_SCHEMA, PROJECT_SCHEMA
 
 
 @click.command

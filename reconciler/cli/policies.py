@@ -36,7 +36,7 @@ from reconciler.records.log_policies import (
 )
 from reconciler.report.safe import safe
 from reconciler.report.table import Heading, csv_line, table
-from reconciler.workspace.read_rows import read_rows
+from reconciler.syntax.read_text import read_rows
 
 ROW_FIELDS = ("application", "subsystem", "severity")
 EXPECTED = "policy"

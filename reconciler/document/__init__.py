@@ -6,9 +6,8 @@ declared document is compared with a live one, `""`, `0`, `false`, `[]`, `null` 
 are compared `exactly`: there a zero is declared or not. Numbers are equal by value; booleans are
 never numbers.
 
-All public names of the three files are used from here.
+All public names of the two files are used from here.
 """
 
 from reconciler.document.compare import *  # noqa: F403 - a second list of the names would differ
 from reconciler.document.merge import *  # noqa: F403 - as above
-from reconciler.document.values import *  # noqa: F403 - as above

@@ -8,18 +8,20 @@ from difflib import SequenceMatcher
 from functools import partial
 from typing import Any, TypeAlias, TypeGuard, assert_never
 
-from reconciler.document.compare import at_home, common_ends, same
-from reconciler.document.values import (
+from reconciler.document.compare import (
     ABSENT,
     ANY,
     Json,
     Missing,
     Path,
     Shape,
+    at_home,
     by_identity,
     canonical_text,
+    common_ends,
     identical,
     is_zero,
+    same,
     stored_name,
     value_at,
 )

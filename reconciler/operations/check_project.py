@@ -22,8 +22,7 @@ from reconciler.operations.secret_sources import Allowed, secrets_of
 from reconciler.project import Environment, Project, choose_environment
 from reconciler.runtime.rows import Rows
 from reconciler.syntax.files import folder_in_repository
-from reconciler.workspace.expression_scope import Scope
-from reconciler.workspace.secret_scan import withheld_from
+from reconciler.workspace.expression_scope import Scope, withheld_from
 from reconciler.workspace.workspace import NOTHING, Workspace, everywhere
 
 

@@ -20,14 +20,17 @@ from reconciler.errors import InvalidInput, UsageError
 from reconciler.kinds import KINDS
 from reconciler.operations.open_project import Options, lead_here
 from reconciler.project import Project
-from reconciler.project.choose_target import leads_inside, unsafe_base_url
-from reconciler.project.project_findings import ENVIRONMENT_NAME
+from reconciler.project.project import ENVIRONMENT_NAME, leads_inside, unsafe_base_url
 from reconciler.runtime.advice import on_journal, on_manifests
 from reconciler.runtime.git import GitStuck, ask
 from reconciler.syntax.files import PROJECT_FILE, find_files, folder_in_repository
-from reconciler.syntax.write_files import sync_folder, write_new_files
-from reconciler.workspace.new_files import default_environment, with_modeline
 from reconciler.workspace.project_file import load_project
+from reconciler.workspace.write_files import (
+    default_environment,
+    sync_folder,
+    with_modeline,
+    write_new_files,
+)
 
 ENVIRONMENT = "production"
 """Default name for the environment of a service."""

@@ -35,9 +35,8 @@ from reconciler.project import (
     ProjectVariable,
 )
 from reconciler.report.safe import safe
-from reconciler.workspace.expression_scope import Scope
+from reconciler.workspace.expression_scope import Scope, withheld_from
 from reconciler.workspace.revision import Revision, declared_at
-from reconciler.workspace.secret_scan import withheld_from
 from reconciler.workspace.workspace import Workspace
 
 TARGET = "nothing live"

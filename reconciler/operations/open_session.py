@@ -47,8 +47,7 @@ from reconciler.runtime.progress import Deed, Waits
 from reconciler.runtime.rows import Rows
 from reconciler.syntax.expressions import ANY_PATTERN, OPEN_PATTERN
 from reconciler.syntax.files import find_files, is_plan_file, read_file
-from reconciler.workspace.expression_scope import LOST_REFERENCE, Scope
-from reconciler.workspace.secret_scan import WITHHELD, withheld_from
+from reconciler.workspace.expression_scope import LOST_REFERENCE, WITHHELD, Scope, withheld_from
 from reconciler.workspace.selection import EVERYTHING
 from reconciler.workspace.workspace import NOTHING, Workspace, load_workspaces
 

@@ -7,15 +7,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from reconciler.kinds.judge_spec import BY_FIX
 from reconciler.operations.check_project import Checked, check_in
 from reconciler.operations.open_project import Options, manifest_paths
 from reconciler.project import Project
-from reconciler.syntax.diagnostic import Complaint
+from reconciler.syntax.diagnostic import Advice, Complaint
 from reconciler.syntax.files import display_name
-from reconciler.workspace.fixes import Fix, Fixes, find_fixes
-from reconciler.workspace.named_repairs import CERTAIN, LIKELY, repair_text
-from reconciler.workspace.new_files import replace_text
+from reconciler.workspace.fixes import CERTAIN, LIKELY, Fix, Fixes, find_fixes, repair_text
 from reconciler.workspace.workspace import Workspace
+from reconciler.workspace.write_files import replace_text
 
 MOST_ROUNDS = 8
 """A repair may show another mistake: behind a quote that was missing is the rest of a file."""
@@ -37,11 +37,7 @@ class Repaired:
 
 def count_repairs(checked: Checked, options: Options) -> tuple[int, int]:
     """Return how many repairs `validate --fix` makes, and how many more are likely."""
-    found = [
-        complaint
-        for complaint in checked.workspace.complaints
-        if complaint.code in _REPAIRED and complaint.suggestion
-    ]
+    found = [*filter(_may_be_repaired, checked.workspace.complaints)]
     if checked.project is None or not found:
         return 0, 0
     paths = {display_name(path, checked.project.root): path for path in checked.workspace.read}
@@ -53,7 +49,10 @@ def count_repairs(checked: Checked, options: Options) -> tuple[int, int]:
     return sum(fix.repairs for fix in made.fixes), made.likely
 
 
-_REPAIRED = CERTAIN | LIKELY | {"M305"}
+def _may_be_repaired(complaint: Complaint) -> bool:
+    if isinstance(complaint.suggestion, Advice):
+        return complaint.suggestion == BY_FIX or complaint.code == "M305"
+    return complaint.suggestion != "" and complaint.code in CERTAIN | LIKELY
 
 
 def _declares(path: Path | None) -> bool:

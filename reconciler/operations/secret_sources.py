@@ -21,13 +21,13 @@ from tempfile import TemporaryDirectory, gettempdir
 from reconciler.errors import InvalidInput
 from reconciler.operations.open_project import Options, manifest_paths
 from reconciler.project import Environment, Project
-from reconciler.project.choose_target import place_of
+from reconciler.project.project import place_of
 from reconciler.project.settings import SecretPlace
 from reconciler.report.safe import safe
 from reconciler.runtime import regular_files
 from reconciler.syntax.expressions import secrets_in
 from reconciler.syntax.files import find_files, read_file
-from reconciler.workspace.secret_scan import Withheld, withheld_from
+from reconciler.workspace.expression_scope import Withheld, withheld_from
 
 # Names of variables that hold lists of folders: PYTHONPATH, LD_LIBRARY_PATH, XDG_DATA_DIRS.
 _LIST = re.compile(r"(PATHS?|LIB|DIRS)$", re.IGNORECASE)

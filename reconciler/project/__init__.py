@@ -1,7 +1,8 @@
 """The project file, reconciler.yaml: environments, targets, variables and guards."""
 
-from reconciler.project.choose_target import (
+from reconciler.project.project import (
     BASE_URL,
+    ENVIRONMENT_NAME,
     Embedded,
     Project,
     Service,
@@ -12,14 +13,11 @@ from reconciler.project.choose_target import (
     journal_place,
     journal_place_at,
     journal_setting,
-    unsafe_base_url,
-    with_target,
-)
-from reconciler.project.project_findings import (
-    ENVIRONMENT_NAME,
     leads_out,
     project_findings,
     readable_settings,
+    unsafe_base_url,
+    with_target,
 )
 from reconciler.project.settings import (
     MOST_SHARDS,

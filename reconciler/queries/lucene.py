@@ -9,8 +9,7 @@ from luqum.exceptions import ParseError
 from luqum.thread import parse as parse_text
 from luqum.tree import SearchField
 
-from reconciler.queries import Parsed, QueryProblem
-from reconciler.queries.standins import filled, holes_in, marked, unmarked
+from reconciler.queries import Parsed, QueryProblem, filled, holes_in, marked, unmarked
 
 MOST_PARTS = 5_000
 _POSITION = re.compile(r"at position (\d+)")

@@ -7,12 +7,14 @@ from array import array
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Any
 
 from yaml import MarkedYAMLError
 
 from reconciler.document import Json, Missing, Path, value_at
 from reconciler.model import Member
+from reconciler.model.quoting import listed
 from reconciler.syntax.characters import (
     NO_COMMENTS,
     departure_from_json,
@@ -311,6 +313,7 @@ class Flaws:
 _NUMBER = re.compile(r"[-+]?[0-9.][0-9A-Za-z_.+-]*", re.ASCII)
 _QUOTED_NUMBER = re.compile(r'"[-+]?[0-9.][0-9.eE+-]*"')
 
+MOST_RIVALS = 4
 OF_VARIABLE = Advice("write another value of the variable in the project file")
 
 
@@ -353,24 +356,23 @@ class DocumentText:
         Their advice names the fields.
         """
         found = [*findings]
-        fields: dict[tuple[str, Path, str], list[str]] = defaultdict(list)
-        renamed: dict[int, tuple[str, Path, str]] = {}
+        rivals: dict[tuple[str, Path, str], dict[str, list[int]]] = defaultdict(dict)
         for nth, finding in enumerate(found):
             if finding.at_key and finding.suggestion and not isinstance(finding.suggestion, Advice):
                 text, path = self.origin(finding.path, at_key=True)
-                *holder, name = (*text.prefix, *path[text.dropped :])
-                renamed[nth] = key = text.file, tuple(holder), finding.suggestion
-                fields[key].append(f"`{name}`")
-                around = value_at(text.document.value, tuple(holder))
+                holder = (*text.prefix, *path[text.dropped :])[:-1]
+                names = rivals[text.file, holder, finding.suggestion]
+                names.setdefault(f"`{path[-1]}`", []).append(nth)
+                around = value_at(text.document.value, holder)
                 if isinstance(around, dict) and finding.suggestion in around:
-                    fields[key].append(f"`{finding.suggestion}`")
-        for nth, key in renamed.items():
-            names = [*dict.fromkeys(fields[key])]
+                    names.setdefault(f"`{finding.suggestion}`", [])
+        for (_, _, name), names in rivals.items():
             if len(names) > 1:
-                meant = f"`{key[-1]}`"
+                meant = f"`{name}`"
                 name_it = "" if meant in names else f", as {meant}"
-                advice = Advice(f"keep one of {', '.join(names)}{name_it}")
-                found[nth] = replace(found[nth], suggestion=advice)
+                advice = Advice(f"keep one of {listed([*names], MOST_RIVALS)}{name_it}")
+                for nth in chain.from_iterable(names.values()):
+                    found[nth] = replace(found[nth], suggestion=advice)
         return found
 
     def complaint(self, finding: Finding) -> Complaint:

@@ -23,7 +23,7 @@ from reconciler.syntax.diagnostic import Advice, Complaint, Finding, Severity, w
 from reconciler.syntax.expressions import is_allowed_in
 from reconciler.syntax.files import File, display_name
 from reconciler.syntax.parsed_text import Document, DocumentText, Graft, Reading, complaints_of_text
-from reconciler.syntax.sources import Sources
+from reconciler.syntax.read_text import Sources
 from reconciler.workspace.envelope import (
     REQUIRED_FIELDS,
     Around,
@@ -35,13 +35,17 @@ from reconciler.workspace.envelope import (
     stranger_in,
 )
 from reconciler.workspace.expression_scope import Each, Filled, Reference, Scope
-from reconciler.workspace.for_each import FOR_EACH, ForEachItems, items_of, uses_of, written_items
 from reconciler.workspace.interpolate import Includes, Inside, fill, too_much
-from reconciler.workspace.overrides import (
+from reconciler.workspace.reuse import (
+    FOR_EACH,
     OVERRIDES,
+    ForEachItems,
+    items_of,
     overridden,
     override_findings,
+    uses_of,
     without_misplaced,
+    written_items,
 )
 from reconciler.workspace.selection import SelectedNames
 from reconciler.workspace.silence import Complaining, Silencing

@@ -31,11 +31,11 @@ from reconciler.syntax.expressions import (
 )
 from reconciler.syntax.files import LARGEST_MADE, MOST_MADE, SUFFIXES, display_name
 from reconciler.syntax.parsed_text import DocumentText, Graft, Reading, complaints_of_text
-from reconciler.syntax.read_text import DEEPEST
-from reconciler.syntax.sources import Sources
+from reconciler.syntax.read_text import DEEPEST, Sources
 from reconciler.syntax.suggestions import nearest, shortened
 from reconciler.workspace.expression_scope import (
     UNSET,
+    WITHHELD,
     Each,
     Filled,
     Reference,
@@ -44,7 +44,6 @@ from reconciler.workspace.expression_scope import (
     spelled,
     value_of_secret,
 )
-from reconciler.workspace.secret_scan import WITHHELD
 
 OF_ITEM = "M511"
 UNUSABLE = "M512"

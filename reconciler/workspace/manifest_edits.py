@@ -33,9 +33,8 @@ from reconciler.syntax.files import display_name, read_file
 from reconciler.syntax.parsed_text import Reading
 from reconciler.syntax.read_text import read_text
 from reconciler.syntax.syntax_tree import texts_of_documents, written
-from reconciler.workspace.for_each import FOR_EACH, keys_named, written_items
 from reconciler.workspace.layout import describe_unreported, says, tidied
-from reconciler.workspace.overrides import overridden
+from reconciler.workspace.reuse import FOR_EACH, keys_named, overridden, written_items
 from reconciler.workspace.rewrite import Fork, rewritten
 
 LOST = "its text cannot be edited without a change of something else: edit it by hand"

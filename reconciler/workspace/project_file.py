@@ -10,7 +10,7 @@ from typing import Final, TypeAlias
 from reconciler.kinds import BY_NAME, KINDS
 from reconciler.model.guard_levels import EXPLICIT_LEVEL, GUARDS, GuardLevel
 from reconciler.project import Project, ProjectFile, project_findings, readable_settings
-from reconciler.project.project_findings import Readable
+from reconciler.project.project import Readable
 from reconciler.project.settings import ALLOWABLE, Guards
 from reconciler.runtime.rows import Rows
 from reconciler.syntax.diagnostic import Complaint, Finding

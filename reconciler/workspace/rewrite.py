@@ -24,15 +24,17 @@ from reconciler.document import (
 )
 from reconciler.syntax.syntax_tree import SyntaxNode, WrittenText
 from reconciler.workspace.layout import (
+    Editor,
     FileLayout,
+    Splice,
     dash_of,
     describe_unreported,
     in_its_lines,
     indented,
     is_block,
     item_like,
+    spliced,
 )
-from reconciler.workspace.text_edits import Editor, Splice, spliced
 
 _BLOCKS = ("|", ">")
 CUT: Final = Gone()

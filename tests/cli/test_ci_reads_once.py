@@ -23,7 +23,7 @@ def texts(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
         counted[text] += 1
         return read_text(text, is_json=is_json)
 
-    monkeypatch.setattr("reconciler.syntax.sources.read_text", counting)
+    monkeypatch.setattr("reconciler.syntax.read_text.read_text", counting)
     return counted
 
 

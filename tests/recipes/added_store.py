@@ -39,7 +39,7 @@ def store(bench: Workbench) -> None:
         '        return InFolder(Path(text.removeprefix("folder:")))\n'
         '    if text.startswith(("s3://"',
     )
-    chosen = "reconciler/project/choose_target.py"
+    chosen = "reconciler/project/project.py"
     bench.replace(chosen, "    InFile,\n    InGit,", "    InFile,\n    InFolder,\n    InGit,")
     bench.replace(
         chosen,

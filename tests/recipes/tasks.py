@@ -255,7 +255,7 @@ def setting(bench: Workbench) -> None:
         "    guards: Guards = Guards()\n",
     )
     bench.replace(
-        "reconciler/project/project_findings.py",
+        "reconciler/project/project.py",
         "    if environment.base_url is not None and environment.emulator is not None:\n",
         "    if not environment.note:\n"
         '        yield Finding("P101", (*path, "note"), "`note` says nothing")\n'

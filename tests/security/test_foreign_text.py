@@ -239,7 +239,7 @@ ALLOWED = {
     "reconciler/ci/change_owners.py": "a pattern of paths",
     "reconciler/ci/forge/pull_requests.py": "a branch as one part of a path",
     "reconciler/workspace/workspace_checks.py": "a pattern of what expressions give",
-    "reconciler/workspace/named_repairs.py": "a pattern of the text that is wrong",
+    "reconciler/workspace/fixes.py": "a pattern of the text that is wrong",
     "reconciler/syntax/parsed_text.py": "a pattern of an expression as it is written",
 }
 

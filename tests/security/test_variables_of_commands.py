@@ -13,7 +13,7 @@ import pytest
 from reconciler.operations.secret_sources import Allowed, Secrets
 from reconciler.project import Project
 from reconciler.project.settings import SecretPlace
-from reconciler.workspace.secret_scan import withheld_from
+from reconciler.workspace.expression_scope import withheld_from
 
 SHOWS = "import json, os; print(json.dumps([os.getcwd(), dict(os.environ)]))"
 LISTS = ("PATH", "PYTHONPATH", "NODE_PATH", "LD_LIBRARY_PATH", "PERL5LIB", "RUBYLIB", "CLASSPATH")

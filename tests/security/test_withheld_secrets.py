@@ -17,9 +17,8 @@ from harness.workspaces import Workspace
 
 from reconciler.document import Json
 from reconciler.redaction.templates import reveal
-from reconciler.workspace.expression_scope import Scope
+from reconciler.workspace.expression_scope import Scope, withheld_from
 from reconciler.workspace.interpolate import fill
-from reconciler.workspace.secret_scan import withheld_from
 
 TOKEN = "canary-token-51f0"  # noqa: S105 - a canary
 VIEW = """\

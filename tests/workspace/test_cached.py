@@ -26,7 +26,7 @@ from reconciler.syntax.expressions import find_sealed
 from reconciler.syntax.files import Files
 from reconciler.syntax.parsed_text import DocumentText
 from reconciler.syntax.read_text import read_text
-from reconciler.workspace import workspace, workspace_cache
+from reconciler.workspace import workspace
 from reconciler.workspace.expression_scope import Scope
 from reconciler.workspace.workspace import Workspace as Made
 
@@ -138,7 +138,7 @@ def both(world: Workspace, *flags: str) -> tuple[Any, ...]:
 def test_it_is_used(world: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where nothing changed, no text is parsed a second time."""
     first = outcome(world)
-    monkeypatch.setattr("reconciler.syntax.sources.read_text", lambda *_, **__: 1 / 0)
+    monkeypatch.setattr("reconciler.syntax.read_text.read_text", lambda *_, **__: 1 / 0)
     lines = world.root / "reconciler.yaml"
 
     again = world.run("validate", "--format", "json", "-e", "local")
@@ -268,8 +268,8 @@ def test_exemptions_end(world: Workspace, monkeypatch: pytest.MonkeyPatch) -> No
 def test_another_program(world: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     """What another version of the program read is nothing to this one."""
     both(world)
-    monkeypatch.setattr(workspace_cache, "program", lambda: "another")
-    monkeypatch.setattr("reconciler.syntax.sources.read_text", lambda *_, **__: 1 / 0)
+    monkeypatch.setattr(workspace, "program", lambda: "another")
+    monkeypatch.setattr("reconciler.syntax.read_text.read_text", lambda *_, **__: 1 / 0)
 
     assert world.run("validate", "-e", "local").code == 1
 
@@ -395,20 +395,20 @@ def _happen(world: Workspace, events: random.Random) -> None:
 def test_no_part_of_a_scope_is_forgotten(tmp_path: Path) -> None:
     """Each field of what a reading depends on is in the key, or is known to be left out."""
     scope = Scope("local")
-    about = workspace_cache.about_scope(scope, open_cache({VARIABLE: str(tmp_path)}, tmp_path))
+    about = workspace.about_scope(scope, open_cache({VARIABLE: str(tmp_path)}, tmp_path))
 
-    assert about.keys() | workspace_cache.LEFT_OUT == {field.name for field in fields(Scope)}
-    assert about.keys().isdisjoint(workspace_cache.LEFT_OUT)
+    assert about.keys() | workspace.LEFT_OUT == {field.name for field in fields(Scope)}
+    assert about.keys().isdisjoint(workspace.LEFT_OUT)
 
 
 def test_each_part_is_in_the_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever decides what a workspace is makes another key: a place, a setting, a moved line."""
     text = "environments: {local: {}}\n"
 
-    def lookup(settings: dict[str, object], written: str) -> workspace_cache.Lookup:
+    def lookup(settings: dict[str, object], written: str) -> workspace.Lookup:
         made = ProjectFile.model_validate(settings)
         made.note_text(DocumentText("reconciler.yaml", read_text(written).documents[0]))
-        return workspace_cache.Lookup(
+        return workspace.Lookup(
             cache=open_cache({VARIABLE: str(tmp_path)}, tmp_path),
             found=Files(tmp_path),
             roots=(tmp_path,),
@@ -426,6 +426,6 @@ def test_each_part_is_in_the_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ]
     keys = {other.key for other in (plain, *others)}
     assert lookup({}, text).key == plain.key
-    monkeypatch.setattr(workspace_cache, "FORMAT", workspace_cache.FORMAT + 1)
+    monkeypatch.setattr(workspace, "FORMAT", workspace.FORMAT + 1)
 
     assert len(keys | {plain.key}) == len(others) + 2

@@ -13,9 +13,9 @@ from harness.doors import typed
 from benchmarks.lengthy import SLO, Files, environments, strange_overrides, write
 from reconciler.kinds.checks import lint
 from reconciler.syntax.files import MOST_MADE
-from reconciler.workspace import interpolate, overrides
+from reconciler.workspace import interpolate, reuse
 from reconciler.workspace.interpolate import MOST_INCLUDED, Includes, Size
-from reconciler.workspace.overrides import overridden
+from reconciler.workspace.reuse import overridden
 
 pytestmark = pytest.mark.promise("S55")
 
@@ -118,7 +118,7 @@ def test_overrides_of_400_strange_environments(tmp_path: Path) -> None:
     """Of 400 environments in `overrides` that there are not, 20 are named, and the rest counted."""
     found = errors(tmp_path, strange_overrides(400))
 
-    assert len(found) == overrides.MOST_NAMED + 1
+    assert len(found) == reuse.MOST_NAMED + 1
     assert "379 more" in found[-1]["message"]
     assert max(len(value["message"]) for value in found) < 300
 
@@ -126,7 +126,7 @@ def test_overrides_of_400_strange_environments(tmp_path: Path) -> None:
 def test_overrides_of_400_environments(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The patches of 400 environments are judged by themselves once each, and merged once each."""
     judged, merged = Mock(wraps=lint), Mock(wraps=overridden)
-    monkeypatch.setattr("reconciler.workspace.overrides.lint", judged)
+    monkeypatch.setattr("reconciler.workspace.reuse.lint", judged)
     monkeypatch.setattr("reconciler.workspace.build.overridden", merged)
     patches = "".join(f"  e{number}: {{description: d{number}}}\n" for number in range(400))
 

@@ -11,7 +11,7 @@ from harness.workspaces import PROJECT as EMULATED
 from harness.workspaces import Workspace, project_at
 from wrong import FILE, PROJECT, board, board_of, slo
 
-from reconciler.syntax import files, sources
+from reconciler.syntax import files, read_text
 from reconciler.syntax.files import find_files
 from reconciler.workspace import silence
 
@@ -245,7 +245,7 @@ def test_too_large_a_workspace(project: Workspace) -> None:
 
 def test_exports_count_each_time(project: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     """An export that many manifests name counts each time, whatever limit the project file says."""
-    monkeypatch.setattr(sources, "LARGEST_AGAIN", 2_100)
+    monkeypatch.setattr(read_text, "LARGEST_AGAIN", 2_100)
     project.write("reconciler.yaml", f"{PROJECT}\nlimits: {{megabytes: 4096}}\n")
     project.write("exports/big.json", '{"name": "' + "x" * 1_000 + '"}')
     for name in "abcde":

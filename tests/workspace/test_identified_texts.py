@@ -18,7 +18,7 @@ from reconciler.syntax.read_text import read_text
 from reconciler.syntax.syntax_tree import written
 from reconciler.workspace import manifest_edits
 from reconciler.workspace.manifest_edits import Given, IdTarget, Script, identified, text_after
-from reconciler.workspace.new_files import add_variables
+from reconciler.workspace.write_files import add_variables
 
 CASES = int(os.environ.get("IDENTIFIED_TEXTS", "60"))
 ID = 8_675_309

@@ -11,7 +11,7 @@ from styled_texts import root_of, style_of
 
 from reconciler.errors import InvalidInput
 from reconciler.syntax.syntax_tree import comments_lost, written
-from reconciler.workspace.new_files import replace_text
+from reconciler.workspace.write_files import replace_text
 
 pytestmark = pytest.mark.promise("S26")
 

@@ -12,7 +12,7 @@ from harness.workspaces import SLO, Workspace
 from reconciler.operations.check_project import check
 from reconciler.operations.open_project import Options
 from reconciler.syntax.diagnostic import Advice
-from reconciler.workspace.named_repairs import CERTAIN, LIKELY
+from reconciler.workspace.fixes import CERTAIN, LIKELY
 
 pytestmark = pytest.mark.promise("S34")
 

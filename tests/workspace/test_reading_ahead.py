@@ -12,10 +12,10 @@ import pytest
 from harness.workspaces import ALERT, DASHBOARD, PROJECT, SLO, Workspace
 from wrong_texts import TEXTS
 
-from reconciler.syntax import sources as read_ahead
+from reconciler.syntax import read_text as read_ahead
 from reconciler.syntax.diagnostic import Complaint
 from reconciler.syntax.files import File
-from reconciler.syntax.sources import ReadAhead, ReadResult, read_here, reading_ahead
+from reconciler.syntax.read_text import ReadAhead, ReadResult, read_here, reading_ahead
 
 SHORT = 3
 

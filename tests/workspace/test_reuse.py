@@ -11,7 +11,7 @@ import pytest
 from harness.golden import Golden
 from harness.workspaces import Workspace, project_at
 
-from reconciler.workspace import for_each, interpolate
+from reconciler.workspace import interpolate, reuse
 
 EACH = """\
 apiVersion: reconciler/v1
@@ -252,7 +252,7 @@ def test_ten_files_make_no_million(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 def test_items_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """More items than are made into manifests are refused as a whole."""
-    monkeypatch.setattr(for_each, "MOST_ITEMS", 5)
+    monkeypatch.setattr(reuse, "MOST_ITEMS", 5)
     made = project_at(tmp_path, slo=EACH, services=services(6))
 
     ran = made.run("validate")

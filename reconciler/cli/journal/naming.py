@@ -25,13 +25,11 @@ from reconciler.report.words import plural
 from reconciler.runtime.advice import on_journal
 from reconciler.runtime.failpoints import Point, reached
 from reconciler.syntax.suggestions import nearest
-from reconciler.syntax.write_files import remove_left
 from reconciler.workspace.envelope import LONGEST_NAME, NAME
-from reconciler.workspace.expression_scope import Scope
+from reconciler.workspace.expression_scope import Scope, withheld_from
 from reconciler.workspace.manifest_edits import Given, IdTarget, Originals, identified
-from reconciler.workspace.new_files import replace_text
-from reconciler.workspace.secret_scan import withheld_from
 from reconciler.workspace.workspace import sources_of
+from reconciler.workspace.write_files import remove_left, replace_text
 
 
 @click.command

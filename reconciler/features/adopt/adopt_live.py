@@ -41,11 +41,10 @@ from reconciler.project import Embedded
 from reconciler.runtime.failpoints import Point, reached
 from reconciler.syntax.expressions import ExpressionKind, expression
 from reconciler.syntax.suggestions import nearest
-from reconciler.syntax.write_files import remove_left
 from reconciler.workspace.expression_scope import lacking, spelled
 from reconciler.workspace.manifest_edits import Edited, Original, Originals, write_edits
-from reconciler.workspace.new_files import replace_text
 from reconciler.workspace.workspace import Workspace, sources_of
+from reconciler.workspace.write_files import remove_left, replace_text
 
 LEFT_BESIDE = "files that a killed run left were removed: no manifest was among them"
 

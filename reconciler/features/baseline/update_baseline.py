@@ -25,7 +25,7 @@ from reconciler.report.safe import safe
 from reconciler.report.words import plural
 from reconciler.syntax.diagnostic import Complaint, Suppressed
 from reconciler.syntax.files import GIT_FOLDER
-from reconciler.syntax.write_files import replace_file, write_new_files
+from reconciler.workspace.write_files import replace_file, write_new_files
 
 
 def update_option(command: Command) -> Command:

@@ -13,8 +13,7 @@ from reconciler.project import choose_environment
 from reconciler.redaction.templates import written_out
 from reconciler.syntax.suggestions import nearest
 from reconciler.workspace.compose import laid_out
-from reconciler.workspace.expression_scope import Scope
-from reconciler.workspace.secret_scan import withheld_from
+from reconciler.workspace.expression_scope import Scope, withheld_from
 
 
 def expanded(options: Options, name: str) -> str:

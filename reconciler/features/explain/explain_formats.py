@@ -16,7 +16,7 @@ from reconciler.report.explanations.pages import Explanation, Sample, code_lines
 from reconciler.report.safe import columns, json_text, safe
 from reconciler.report.table import Colour, Style, fitted
 from reconciler.syntax.expressions import ExpressionKind, expression
-from reconciler.syntax.yaml_text import yaml_text
+from reconciler.syntax.tidy import yaml_text
 
 MOST_CANDIDATES = 40
 _WIDEST_NAME = 34

@@ -17,13 +17,11 @@ from reconciler.syntax.characters import departure_from_json
 from reconciler.syntax.diagnostic import Complaint
 from reconciler.syntax.files import PROJECT_FILE, decode, display_name, find_files
 from reconciler.syntax.parsed_text import Reading, complaints_of_text
-from reconciler.syntax.read_text import read_text
-from reconciler.syntax.sources import Sources
-from reconciler.workspace.expression_scope import Scope
+from reconciler.syntax.read_text import Sources, read_text
+from reconciler.workspace.expression_scope import Scope, withheld_from
 from reconciler.workspace.layout import tidied
-from reconciler.workspace.new_files import FOLDER, has_schemas, replace_text, with_modeline
-from reconciler.workspace.secret_scan import withheld_from
 from reconciler.workspace.workspace import files_taken, sources_of
+from reconciler.workspace.write_files import FOLDER, has_schemas, replace_text, with_modeline
 
 NOT_LAID_OUT = (
     "another layout would change what this file says, so it is left as it is: write what is odd "

@@ -30,8 +30,7 @@ from reconciler.report.safe import json_text, safe
 from reconciler.report.table import Colour, Style
 from reconciler.syntax.expressions import OPEN
 from reconciler.workspace.build import DeclaredManifest
-from reconciler.workspace.expression_scope import Scope
-from reconciler.workspace.secret_scan import withheld_from
+from reconciler.workspace.expression_scope import Scope, withheld_from
 from reconciler.workspace.workspace import load_each
 from reconciler.workspace.workspace_checks import QueryPositions
 

@@ -26,7 +26,7 @@ from reconciler.operations.open_project import Options
 from reconciler.report.safe import safe
 from reconciler.report.words import plural
 from reconciler.syntax.suggestions import nearest
-from reconciler.workspace.new_files import default_environment, set_default_environment
+from reconciler.workspace.write_files import default_environment, set_default_environment
 
 NOUNS = {kind.noun: kind for kind in KINDS}
 

@@ -24,7 +24,7 @@ from reconciler.kinds.kind import Kind
 from reconciler.kinds.repairs import in_reported_order
 from reconciler.kinds.shape import facts_at, facts_of
 from reconciler.model import API_VERSION
-from reconciler.workspace.secret_scan import Withheld
+from reconciler.workspace.expression_scope import Withheld
 
 CONVERTERS: Final[tuple[Converter, ...]] = (openslo, prometheus, grafana)
 MOST_SAID: Final = 20

@@ -31,10 +31,9 @@ from reconciler.syntax.expressions import OPEN, is_allowed_in
 from reconciler.syntax.read_text import read_text
 from reconciler.workspace.compose import UnwritableError, composed_json, laid_out
 from reconciler.workspace.envelope import Around, read_envelope
-from reconciler.workspace.expression_scope import Scope
-from reconciler.workspace.new_files import holds, led
-from reconciler.workspace.secret_scan import withheld_from
+from reconciler.workspace.expression_scope import Scope, withheld_from
 from reconciler.workspace.workspace import wrong_in
+from reconciler.workspace.write_files import holds, led
 
 # The documents were parsed from text, so they hold no circle.
 _WRITER = json.JSONEncoder(check_circular=False)

@@ -59,8 +59,14 @@ from reconciler.syntax.expressions import ExpressionKind, expression
 from reconciler.syntax.files import display_name
 from reconciler.syntax.parsed_text import DocumentText
 from reconciler.syntax.read_text import read_text
-from reconciler.syntax.write_files import remove_left
-from reconciler.workspace.new_files import add_variables, folder_inside, names_in, settle, write_new
+from reconciler.workspace.write_files import (
+    add_variables,
+    folder_inside,
+    names_in,
+    remove_left,
+    settle,
+    write_new,
+)
 
 
 @with_config(ConfigDict(extra="forbid"))

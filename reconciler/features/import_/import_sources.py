@@ -48,7 +48,7 @@ from reconciler.syntax.diagnostic import Complaint
 from reconciler.syntax.files import find_files
 from reconciler.syntax.parsed_text import Reading, complaints_of_text
 from reconciler.syntax.suggestions import nearest, shortened
-from reconciler.workspace.secret_scan import Withheld, withheld_from
+from reconciler.workspace.expression_scope import Withheld, withheld_from
 from reconciler.workspace.workspace import sources_of
 
 if TYPE_CHECKING:

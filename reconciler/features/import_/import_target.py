@@ -20,10 +20,9 @@ from reconciler.report.safe import safe
 from reconciler.report.words import plural
 from reconciler.runtime.advice import on_manifests
 from reconciler.syntax.files import SUFFIXES, display_name, find_files
-from reconciler.workspace.expression_scope import Scope
-from reconciler.workspace.new_files import folder_inside, folder_like, passed_over
-from reconciler.workspace.secret_scan import withheld_from
+from reconciler.workspace.expression_scope import Scope, withheld_from
 from reconciler.workspace.workspace import Workspace
+from reconciler.workspace.write_files import folder_inside, folder_like, passed_over
 
 NOT_SET = "M502"
 MOST_NAMED = 10

@@ -26,10 +26,9 @@ from reconciler.model import RemoteId
 from reconciler.redaction.templates import SecretHole, Template, seal, written_out
 from reconciler.syntax.diagnostic import Finding, Severity
 from reconciler.workspace.compose import UnwritableError, check_writable
-from reconciler.workspace.expression_scope import Scope
+from reconciler.workspace.expression_scope import SHORTEST_FOUND_INSIDE, Scope, Withheld
 from reconciler.workspace.interpolate import fill
 from reconciler.workspace.layout import describe_unreported
-from reconciler.workspace.secret_scan import SHORTEST_FOUND_INSIDE, Withheld
 
 LITERAL_KEY = "M313"
 MISSING = "M302"

@@ -11,7 +11,7 @@ from reconciler.features.lint.lint import LintRule
 from reconciler.kinds.shape import EACH, places
 from reconciler.kinds.spec_finding import Neighbours, SpecFinding, lists_in, text_of
 from reconciler.model import Manifest
-from reconciler.queries.standins import holes_in
+from reconciler.queries import holes_in
 from reconciler.syntax.diagnostic import Advice
 
 SECTIONS = ("dashboard", "layout", "sections", EACH)

@@ -14,7 +14,7 @@ from reconciler.model import Ref
 from reconciler.operations.added_by_features import ProposedEdits, TextEdit
 from reconciler.operations.open_session import Session
 from reconciler.report.reasons import SHORT_RUN, words_of
-from reconciler.workspace.new_files import replace_text
+from reconciler.workspace.write_files import replace_text
 
 
 def write_manifests(

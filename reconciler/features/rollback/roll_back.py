@@ -44,8 +44,7 @@ from reconciler.redaction.templates import (
     unsealed,
 )
 from reconciler.report.reasons import SHORT_RUN
-from reconciler.workspace.expression_scope import Scope
-from reconciler.workspace.secret_scan import Withheld, withheld_from
+from reconciler.workspace.expression_scope import Scope, Withheld, withheld_from
 from reconciler.workspace.workspace import Workspace
 
 ROLLBACK: Final = "rollback"

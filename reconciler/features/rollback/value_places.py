@@ -38,8 +38,8 @@ from reconciler.syntax.expressions import (
     whole,
 )
 from reconciler.workspace.expression_scope import along, spelled
-from reconciler.workspace.for_each import FOR_EACH, written_items
 from reconciler.workspace.manifest_edits import Original, Originals, Script, parts_of_edit
+from reconciler.workspace.reuse import FOR_EACH, written_items
 
 _ELSEWHERE: Final = (ExpressionKind.EACH, ExpressionKind.FILE, ExpressionKind.VARIABLE)
 """Expressions with a value that is written at another place."""

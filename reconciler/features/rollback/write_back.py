@@ -53,7 +53,7 @@ from reconciler.workspace.manifest_edits import (
     WovenError,
     text_after,
 )
-from reconciler.workspace.overrides import overridden
+from reconciler.workspace.reuse import overridden
 from reconciler.workspace.workspace import (
     MOST_NAMED,
     Workspace,

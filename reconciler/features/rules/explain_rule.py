@@ -10,7 +10,7 @@ from reconciler.features.rules.rule_settings import Rule, rules_of
 from reconciler.operations.open_project import Options, open_project
 from reconciler.report.explanations.pages import Explanation, Family, Sample
 from reconciler.syntax.suggestions import nearest
-from reconciler.syntax.yaml_text import yaml_text
+from reconciler.syntax.tidy import yaml_text
 
 FAMILY: Final = Family("a rule", "rules of this project", "rules", "rules test")
 _NONE: Final = "The rule has no such example."

@@ -24,11 +24,11 @@ from reconciler.syntax.parsed_text import DocumentText
 from reconciler.syntax.scalars import Scalars
 from reconciler.syntax.suggestions import nearest
 from reconciler.workspace.build import DeclaredManifest
-from reconciler.workspace.secret_scan import WITHHELD
+from reconciler.workspace.expression_scope import WITHHELD
 from reconciler.workspace.workspace_checks import CheckedWorkspace
 
 if TYPE_CHECKING:
-    from reconciler.project.project_findings import Readable
+    from reconciler.project.project import Readable
 
 
 def resource_seen(manifest: Manifest, environment: str) -> dict[str, Json]:

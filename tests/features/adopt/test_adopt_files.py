@@ -9,8 +9,13 @@ from harness.workspaces import Workspace, project_at
 from test_adopt import BOARD, VARIABLES, adopt, edit_live, rename
 
 from reconciler.features.adopt import adopt_live
-from reconciler.syntax.write_files import BEGINS, ENDS, remove_left, write_new_files
-from reconciler.workspace.new_files import replace_text
+from reconciler.workspace.write_files import (
+    BEGINS,
+    ENDS,
+    remove_left,
+    replace_text,
+    write_new_files,
+)
 
 
 @pytest.fixture

@@ -32,7 +32,7 @@ from reconciler.project import project_findings
 from reconciler.report.explanations.pages import explanation
 from reconciler.syntax.diagnostic import Finding
 from reconciler.syntax.read_text import read_text
-from reconciler.syntax.yaml_text import yaml_text
+from reconciler.syntax.tidy import yaml_text
 from reconciler.workspace.envelope import METADATA_FIELDS, Around, read_envelope
 
 ALL = all_fields()

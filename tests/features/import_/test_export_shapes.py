@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from reconciler.document import Json
 from reconciler.features.import_.converters import found_in
 from reconciler.features.import_.records import ImportRecord, Left
-from reconciler.workspace.secret_scan import Withheld
+from reconciler.workspace.expression_scope import Withheld
 
 ALERT_ID = "2f6a1c1e-7f0e-4c39-9c1a-0b8f0d8f4a11"
 ALERT: dict[str, Json] = {

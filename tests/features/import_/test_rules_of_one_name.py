@@ -17,7 +17,7 @@ from reconciler.features.import_.conversion import Beside, Converted
 from reconciler.features.import_.converters import converted_in, records_of
 from reconciler.features.import_.names import with_unique_names
 from reconciler.features.import_.records import ImportRecord, Left
-from reconciler.workspace.secret_scan import Withheld
+from reconciler.workspace.expression_scope import Withheld
 
 WARNING, CRITICAL = (str(UUID(int=number, version=4)) for number in (1, 2))
 DISKS = """\

@@ -10,7 +10,7 @@ from harness.workspaces import PROJECT, SLO, project_at
 
 from reconciler.document import Json
 from reconciler.syntax.read_text import read_text
-from reconciler.syntax.yaml_text import yaml_text
+from reconciler.syntax.tidy import yaml_text
 
 RULE = """\
 rules:

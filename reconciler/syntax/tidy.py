@@ -1,13 +1,15 @@
-"""YAML in the standard layout, written in one pass over the parser's events.
+"""YAML and JSON in the standard layout, and examples as YAML.
 
-Values, comments, anchors and quotes stay as they are written: only blanks, line breaks and the
-order of the fields of a manifest change. docs/fmt.md describes the layout.
+YAML is written in one pass over the parser's events. Values, comments, anchors and quotes stay as
+they are written: only blanks, line breaks and the order of the fields of a manifest change.
+docs/fmt.md describes the layout.
 """
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
@@ -25,6 +27,7 @@ from yaml import (
 )
 from yaml.cyaml import CParser  # type: ignore[attr-defined]  # the stubs hide it
 
+from reconciler.document import Json
 from reconciler.syntax.characters import joined_surrogates
 from reconciler.syntax.diagnostic import Lines
 from reconciler.syntax.syntax_tree import SyntaxNode
@@ -614,3 +617,155 @@ class _Writer:
         self.sheet.put("-", layer.column)
         if "#" in after:
             self.sheet.between(after, 0, layer.column + STEP)
+
+
+WIDEST = 100
+"""Longest line on which a list or an object may stay in one piece."""
+
+INDENT = 2
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[][{},:]|[^][{},:" \t\r\n]+|\n')
+_OPENING = frozenset("[{")
+_CLOSING = frozenset("]}")
+
+
+def tidy_json(text: str, order: Order) -> str:
+    """Return JSON in the standard layout, with the fields of a manifest in order."""
+    made = "".join(_write(_ordered(_read(text), order))) + "\n"
+    return with_breaks_of(text, made)
+
+
+@dataclass(slots=True)
+class _Token:
+    """A token that is no line break.
+
+    `length` is the number of tokens to the end of a container on one line, else 0.
+    """
+
+    text: str
+    length: int = 0
+
+
+def _read(text: str) -> list[_Token]:
+    """Return the tokens of a text."""
+    tokens: list[_Token] = []
+    stack: list[tuple[int, int]] = []
+    lines = 0
+    for piece in _TOKEN.findall(text):
+        if piece == "\n":
+            lines += 1
+            continue
+        if piece in _OPENING:
+            stack.append((len(tokens), lines))
+        elif piece in _CLOSING:
+            start, line = stack.pop()
+            tokens[start].length = len(tokens) - start if line == lines else 0
+        tokens.append(_Token(piece))
+    return tokens
+
+
+def _write(tokens: list[_Token]) -> Iterator[str]:
+    """Yield the text; a container that does not fit on a line gets a line for each member."""
+    place = depth = column = 0
+    while place < len(tokens):
+        piece = tokens[place].text
+        if piece in _OPENING:
+            whole = _whole(tokens, place, WIDEST - column)
+            if whole:
+                place += tokens[place].length or 1
+                column += len(whole)
+                yield whole
+            else:
+                depth += 1
+                column = depth * INDENT
+                yield f"{piece}\n{' ' * column}"
+        elif piece in _CLOSING:
+            depth -= 1
+            column = depth * INDENT + 1
+            yield f"\n{' ' * (column - 1)}{piece}"
+        elif piece == ",":
+            column = depth * INDENT
+            yield f",\n{' ' * column}"
+        elif piece == ":":
+            column += 2
+            yield ": "
+        else:
+            column += len(piece)
+            yield piece
+        place += 1
+
+
+def _whole(tokens: list[_Token], place: int, room: int) -> str:
+    """Return a container on one line, or "" if it does not stay on one."""
+    if tokens[place + 1].text in _CLOSING:
+        return tokens[place].text + tokens[place + 1].text
+    length = tokens[place].length
+    if not 0 < length <= room:
+        return ""
+    spaced = {",": ", ", ":": ": "}
+    end = place + length + 1
+    whole = "".join(spaced.get(token.text, token.text) for token in tokens[place:end])
+    has_comma = end < len(tokens) and tokens[end].text == ","
+    return whole if len(whole) + has_comma <= room else ""
+
+
+def _ordered(tokens: list[_Token], order: Order) -> list[_Token]:
+    """Return the tokens with the fields of a manifest in order."""
+    if not tokens or tokens[0].text != "{":
+        return tokens
+    fields: list[tuple[str, int]] = []
+    depth, is_key = 0, False
+    for place, token in enumerate(tokens):
+        piece = token.text
+        if depth == 1 and is_key and piece[0] == '"':
+            fields.append((piece[1:-1], place))
+        depth += (piece in _OPENING) - (piece in _CLOSING)
+        is_key = depth == 1 and (piece == "," or place == 0)
+    names = order.of([name for name, _ in fields])
+    if names is None:
+        return tokens
+    stops = [start - 1 for _, start in fields[1:]] + [len(tokens) - 1]
+    spans = {name: (start, stop) for (name, start), stop in zip(fields, stops, strict=True)}
+    made = tokens[:1]
+    for name in names:
+        start, stop = spans[name]
+        made.extend([*tokens[start:stop], _Token(",")])
+    return [*made[:-1], tokens[-1]]
+
+
+_PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9._/-]*(?: [A-Za-z0-9._/-]+)*")
+_TAKEN = re.compile(r"(?i:y|n|yes|no|on|off|true|false|null)")
+
+
+def yaml_text(document: dict[str, Json]) -> str:
+    """Return a document as YAML, ending in a line break."""
+    return "".join(f"{line}\n" for line in _lines(document))
+
+
+def _lines(value: dict[str, Json]) -> Iterator[str]:
+    for key, inner in value.items():
+        if isinstance(inner, dict) and inner:
+            yield f"{_scalar(key)}:"
+            yield from (f"  {line}" for line in _lines(inner))
+        elif isinstance(inner, list) and any(isinstance(item, dict) and item for item in inner):
+            yield f"{_scalar(key)}:"
+            for item in inner:
+                first, *rest = _lines(item) if isinstance(item, dict) and item else [_flow(item)]
+                yield f"  - {first}"
+                yield from (f"    {line}" for line in rest)
+        else:
+            yield f"{_scalar(key)}: {_flow(inner)}"
+
+
+def _flow(value: Json) -> str:
+    if isinstance(value, dict):
+        members = ", ".join(f"{_scalar(key)}: {_flow(member)}" for key, member in value.items())
+        return f"{{{members}}}"
+    if isinstance(value, list):
+        return f"[{', '.join(map(_flow, value))}]"
+    return _scalar(value)
+
+
+def _scalar(value: Json) -> str:
+    if isinstance(value, str) and (not _PLAIN.fullmatch(value) or _TAKEN.fullmatch(value)):
+        return json.dumps(value, ensure_ascii=False)
+    return value if isinstance(value, str) else json.dumps(value)
