@@ -45,7 +45,7 @@ from reconciler.errors import (
     worst,
 )
 from reconciler.model import Action, Plan
-from reconciler.model.guard_levels import EXPLICIT_LEVEL, FROZEN
+from reconciler.model.guards import EXPLICIT_LEVEL, FROZEN
 from reconciler.operations.added_by_features import (
     CHANGE_NOTES,
     PROPOSALS,

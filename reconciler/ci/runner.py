@@ -16,7 +16,7 @@ from reconciler.ci.forge.pull_requests import root_of
 from reconciler.cli.console import redacted
 from reconciler.errors import InvalidInput, OutputLost, UsageError
 from reconciler.journal.store import LockTimeout
-from reconciler.model.guard_levels import FLAGS
+from reconciler.model.guards import FLAGS
 from reconciler.operations import added_by_features as added
 from reconciler.planning.guards.consent import OverrideReasons, read_overridden
 from reconciler.project import BASE_URL, Shard, read_shard

@@ -21,7 +21,7 @@ from reconciler.cli.lock_wait import lock_timeout, read_patience
 from reconciler.cli.options import Command, together
 from reconciler.errors import UsageError
 from reconciler.journal.store import LockTimeout
-from reconciler.model.guard_levels import ALLOW_DESTROY, NEW_JOURNAL
+from reconciler.model.guards import ALLOW_DESTROY, NEW_JOURNAL
 from reconciler.operations.added_by_features import (
     ADDED_OPTIONS,
     BEFORE_LOCK,

@@ -14,8 +14,14 @@ from reconciler.journal.entries import OverrideEntry, Unfrozen
 from reconciler.journal.journal import Journal
 from reconciler.journal.store import LockTimeout
 from reconciler.model import Change, LostUnseen, Plan, Ref
-from reconciler.model.guard_blocks import GuardBlock, guard_blocks
-from reconciler.model.guard_levels import BREAK_GLASS, FROZEN, REVIEW_LEVEL, flag_of
+from reconciler.model.guards import (
+    BREAK_GLASS,
+    FROZEN,
+    REVIEW_LEVEL,
+    GuardBlock,
+    flag_of,
+    guard_blocks,
+)
 from reconciler.operations.interrupts import interrupts
 from reconciler.operations.open_project import Reporter, applied_commit
 from reconciler.operations.open_session import Session, known_secrets, open_api

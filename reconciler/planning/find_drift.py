@@ -36,10 +36,15 @@ from reconciler.model import (
 from reconciler.model import Remedy as Way
 from reconciler.model.plan import DriftCause
 from reconciler.planning.consequences import unexpected, unseen_in
-from reconciler.planning.decide import without_own_secrets
-from reconciler.planning.identity import identify
+from reconciler.planning.decide import (
+    LiveRedaction,
+    Older,
+    OlderSecrets,
+    no_seals,
+    without_own_secrets,
+)
+from reconciler.planning.make_plan import identify
 from reconciler.planning.observe import observe_all, proof
-from reconciler.planning.redact_live import LiveRedaction, Older, OlderSecrets, no_seals
 from reconciler.project.settings import DriftIgnore
 from reconciler.redaction.redact import conceal, veiled
 from reconciler.runtime.advice import is_added, on_files, on_journal, on_manifests, on_service

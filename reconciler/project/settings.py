@@ -29,7 +29,7 @@ from pydantic_core import PydanticCustomError
 
 from reconciler.errors import InvalidInput, UsageError
 from reconciler.model.assumptions import Assumptions
-from reconciler.model.guard_levels import GuardLevel, OwnRule
+from reconciler.model.guards import GuardLevel, OwnRule
 from reconciler.model.model_config import STRICT
 from reconciler.project.levels import Checks
 from reconciler.runtime.rows import Rows

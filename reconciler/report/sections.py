@@ -9,8 +9,7 @@ from importlib import import_module
 from typing import Any, Generic, Literal, TypeAlias, TypeVar, cast
 
 from reconciler.model import Action, Change, GuardViolation, Plan, PlanSection, Ref, RenamedFrom
-from reconciler.model.guard_blocks import GuardBlock, guard_blocks
-from reconciler.model.guard_levels import GuardLevel
+from reconciler.model.guards import GuardBlock, GuardLevel, guard_blocks
 from reconciler.model.quoting import quoted
 from reconciler.report.counts import describe_selection
 from reconciler.report.reasons import describe_remark

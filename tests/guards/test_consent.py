@@ -26,8 +26,7 @@ from reconciler.document import Json
 from reconciler.emulator import Profile, create_app
 from reconciler.kinds import BY_NAME
 from reconciler.kinds import field_traits as of
-from reconciler.model import GuardViolation, Manifest
-from reconciler.model.guard_levels import GUARDS
+from reconciler.model import GUARDS, GuardViolation, Manifest
 from reconciler.planning.guards import Agreed, objections, unmet, with_levels
 from reconciler.planning.guards.remedies import reviewing
 from reconciler.project import Guards

@@ -45,7 +45,7 @@ from reconciler.model import Manifest, Ref, RemoteId, Seen, Source
 from reconciler.operations.open_project import Options, applied_commit
 from reconciler.operations.open_session import Session
 from reconciler.project import ProjectVariable
-from reconciler.records.mentions import ALERTS
+from reconciler.records.listings import ALERTS
 from reconciler.redaction.redact import conceal
 from reconciler.redaction.templates import holds_seal, resolve
 from reconciler.report.safe import safe

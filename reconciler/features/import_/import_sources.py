@@ -32,7 +32,7 @@ from reconciler.model.assumptions import Assumptions
 from reconciler.operations.open_project import Options
 from reconciler.operations.open_session import Session, open_api
 from reconciler.project import ProjectVariable
-from reconciler.records.mentions import mentioned_alerts
+from reconciler.records.listings import mentioned_alerts
 from reconciler.runtime.advice import on_service
 from reconciler.runtime.progress import Deed, Waits
 from reconciler.syntax.diagnostic import Complaint

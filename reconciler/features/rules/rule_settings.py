@@ -11,7 +11,7 @@ from pydantic import AfterValidator, BaseModel, Field
 from pydantic_core import PydanticCustomError
 
 from reconciler.document import day_of
-from reconciler.model.guard_levels import OWN_RULE
+from reconciler.model.guards import OWN_RULE
 from reconciler.model.model_config import STRICT
 
 if TYPE_CHECKING:

@@ -14,8 +14,9 @@ from reconciler.planning.guards.plan_limits import (
     exceeded_limits,
     incidents_of_silenced,
     needed_consents,
+    taken_over,
+    with_names,
 )
-from reconciler.planning.guards.takeovers import taken_over, with_names
 from reconciler.project import Environment, Guards, ProjectFile
 from reconciler.runtime.rows import Rows
 

@@ -10,7 +10,7 @@ from reconciler.document import Json, digest
 from reconciler.errors import UsageError
 from reconciler.kinds import BY_NAME
 from reconciler.model import GuardViolation, Plan, Ref
-from reconciler.model.guard_levels import (
+from reconciler.model.guards import (
     GUARDS,
     OWN_RULE,
     REVIEW_LEVEL,
@@ -19,9 +19,8 @@ from reconciler.model.guard_levels import (
     whole_key,
 )
 from reconciler.planning.guards import plan_limits
-from reconciler.planning.guards.plan_limits import ALERT_SILENCED
+from reconciler.planning.guards.plan_limits import ALERT_SILENCED, never_written
 from reconciler.planning.guards.remedies import allowing, reviewing, reviewing_file
-from reconciler.planning.guards.takeovers import never_written
 from reconciler.project import Guards, settings
 from reconciler.syntax.suggestions import nearest
 

@@ -8,7 +8,7 @@ itself no alert. Source: docs/guards.md.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, TypeAlias
 
@@ -24,6 +24,7 @@ from reconciler.model import (
     GuardViolation,
     LooksLike,
     NeverSeen,
+    NeverWritten,
     NoJournal,
     OldJournal,
     OverwritesEdit,
@@ -54,12 +55,11 @@ from reconciler.redaction.templates import holds_seal
 from reconciler.runtime.advice import bring_back, is_added, on_journal
 
 if TYPE_CHECKING:
-    # Only the types are needed here, and they would load the whole HTTP client.
     from reconciler.api.client import Api
-    from reconciler.records.incident_records import Incident
+    from reconciler.records.listings import Incident
 
 
-MOST_PAGES: Final = 200
+MOST_INCIDENT_PAGES: Final = 200
 MOST_EVENT_PAGES: Final = 10
 """The newest events come first, and an open incident is seldom old."""
 
@@ -109,11 +109,11 @@ async def incidents_of_silenced(api: Api, plan: Plan) -> OpenIncidents:
 async def _found(
     api: Api, silenced: Mapping[Ref, frozenset[str]], ids: Mapping[str, Ref]
 ) -> OpenIncidents:
-    from reconciler.records.incident_records import every_incident  # noqa: PLC0415 - heavy
+    from reconciler.records.listings import every_incident  # noqa: PLC0415 - heavy
     from reconciler.records.record import PAGE_SIZE  # noqa: PLC0415 - heavy
 
-    listed, is_whole = await every_incident(api, MOST_PAGES)
-    cut = "" if is_whole else f"there are more than {MOST_PAGES * PAGE_SIZE:,} incidents"
+    listed, is_whole = await every_incident(api, MOST_INCIDENT_PAGES)
+    cut = "" if is_whole else f"there are more than {MOST_INCIDENT_PAGES * PAGE_SIZE:,} incidents"
     open_incidents = [incident for incident in listed if incident.is_open]
     by_events: Mapping[str, Ref | None] = {}
     if open_incidents:
@@ -139,7 +139,7 @@ async def _named_by_events(
 
     The second value is whether all events were read.
     """
-    from reconciler.records.incident_records import every_incident_event  # noqa: PLC0415 - heavy
+    from reconciler.records.listings import every_incident_event  # noqa: PLC0415 - heavy
 
     incident_of = {
         event.id: incident.id for incident in open_ones for event in incident.events if event.id
@@ -508,3 +508,159 @@ def _destroying(change: Change) -> GuardViolation:
         code=DESTROYS_ALL if empty else DESTROYS,
         destroys=change.destroys,
     )
+
+
+MOST_NAME_PAGES: Final = 10
+"""Pages of each of the two listings, however many alerts would be taken over."""
+
+
+@dataclass(slots=True)
+class AlertNames:
+    """The names of alerts by their ids in lower case, as incidents and events have them.
+
+    `unread` is why a listing could not be read, "" where each could.
+    """
+
+    of: dict[str, dict[str, None]] = field(default_factory=dict)
+    unread: str = ""
+
+    def add(self, remote_id: str, name: str) -> None:
+        """Add a name; an alert may have several, in the order of the listings."""
+        if remote_id and name:
+            self.of.setdefault(remote_id.lower(), {})[name] = None
+
+
+def never_written(change: Change) -> NeverWritten | None:
+    """Return the reason of a change that would take over an object unseen; None for others."""
+    found = (reason for reason in change.reasons if isinstance(reason, NeverWritten))
+    return next(found, None) if change.action.writes else None
+
+
+async def with_names(api: Api, plan: Plan) -> tuple[Plan, str]:
+    """Return the plan with the names that incidents and events have for what it takes over.
+
+    They are listed only where an alert would be taken over. The second value is why they could not
+    be listed, "" where they could.
+    """
+    taken = [change for change in plan.changes if never_written(change) is not None]
+    if not any(BY_NAME[change.ref.kind].fires for change in taken):
+        return plan, ""
+    names = await _listed_names(api, {str(change.remote_id).lower() for change in taken})
+    named = {change.ref: _named(change, names) for change in taken}
+    changes = tuple(named.get(change.ref, change) for change in plan.changes)
+    return replace(plan, changes=changes), names.unread
+
+
+def _named(change: Change, names: AlertNames) -> Change:
+    kind = BY_NAME[change.ref.kind]
+    title = value_at(change.declared, kind.title)
+    found = tuple(names.of.get(str(change.remote_id).lower(), ())) if kind.fires else ()
+    if not isinstance(title, str) or holds_seal(title):
+        return change
+    reasons = (
+        NeverWritten(found, title) if isinstance(reason, NeverWritten) else reason
+        for reason in change.reasons
+    )
+    return replace(change, reasons=tuple(reasons))
+
+
+async def _listed_names(api: Api, ids: Iterable[str]) -> AlertNames:
+    """Read each listing once, within its bound; where one fails, the other may have the names."""
+    names, wanted = AlertNames(), set(ids)
+    listings: Sequence[Callable[[Api], AsyncIterator[tuple[str, str]]]] = (_incidents, _events)
+    for listing in listings:
+        try:
+            async for remote_id, name in listing(api):
+                if remote_id.lower() in wanted:
+                    names.add(remote_id, name)
+        except ReconcilerError as error:
+            names.unread = names.unread or str(error)
+    return names
+
+
+async def _incidents(api: Api) -> AsyncIterator[tuple[str, str]]:
+    from reconciler.records.listings import (  # noqa: PLC0415 - heavy
+        IncidentEventFilter,
+        list_incident_events,
+    )
+    from reconciler.records.record import Allowance  # noqa: PLC0415 - heavy
+
+    async for event in list_incident_events(api, IncidentEventFilter(), Allowance(MOST_NAME_PAGES)):
+        known = event.incident_event_extended_metadata
+        if known is not None:
+            yield known.alert_id, known.alert_name
+
+
+async def _events(api: Api) -> AsyncIterator[tuple[str, str]]:
+    from reconciler.records.listings import (  # noqa: PLC0415 - heavy
+        EventFilter,
+        list_alert_events,
+    )
+    from reconciler.records.record import Allowance  # noqa: PLC0415 - heavy
+
+    async for event in list_alert_events(api, EventFilter(), Allowance(MOST_NAME_PAGES)):
+        for remote_id in event.alert_ids:
+            yield remote_id, event.alert_name
+
+
+def taken_over(plan: Plan, guards: Guards, unnamed: str) -> Iterator[GuardViolation]:
+    """Yield one objection for all objects that a plan would take over unseen."""
+    taken = [change for change in plan.changes if never_written(change) is not None]
+    if not taken or TAKES_OVER in guards.allow:
+        return
+    remedies = (
+        reviewing(),
+        "where the id is that of another: correct `metadata.id`",
+        bringing_journal_back(),
+        allowing(TAKES_OVER, plan.environment),
+        overriding(TAKES_OVER),
+    )
+    yield GuardViolation(
+        said=_describe(taken, unnamed, unknown_writer(plan)),
+        remedies=remedies,
+        code=TAKES_OVER,
+        # Names are left out: they appear and vanish with incidents.
+        figures=" ".join(f"{change.ref}={change.remote_id}" for change in taken),
+    )
+
+
+def _describe(changes: Sequence[Change], unread: str, earlier: str) -> str:
+    """Return the message about what an apply would take over unseen, with the names in events."""
+    reasons = {change.ref: never_written(change) for change in changes}
+    others = {ref: why for ref, why in reasons.items() if why is not None and why.is_another}
+    ahead = [*others, *(change.ref for change in changes if change.ref not in others)]
+    message = (
+        f"{_counted(changes)} would be written unseen, and this journal neither wrote nor imported "
+        f"what has {'that id' if len(changes) == 1 else 'those ids'}: {_listed(ahead)}{earlier}"
+    )
+    if others:
+        named = [_other_name(ref, why) for ref, why in others.items()]
+        message += f"; incidents and events have another name for {_shortened(named)}"
+    known = sum(why is not None and bool(why.names) for why in reasons.values())
+    if known > len(others):
+        message += f"; they have the declared name for {known - len(others)}"
+    if unread:
+        message += f"; their names could not be read: {unread}"
+    elif not known:
+        message += "; incidents and events have no name for any"
+    return message
+
+
+def _other_name(ref: Ref, why: NeverWritten) -> str:
+    return f"{ref}: {' and '.join(map(quoted, why.names))}, declared as {quoted(why.declared)}"
+
+
+def _counted(changes: Sequence[Change]) -> str:
+    counts: dict[str, int] = {}
+    for change in changes:
+        counts[change.ref.kind] = counts.get(change.ref.kind, 0) + 1
+    return " and ".join(f"{count} {kind}" for kind, count in counts.items())
+
+
+def _listed(refs: Sequence[Ref]) -> str:
+    return _shortened([str(ref) for ref in refs])
+
+
+def _shortened(texts: Sequence[str]) -> str:
+    more = f" and {len(texts) - MOST_NAMED} more" if len(texts) > MOST_NAMED else ""
+    return ", ".join(texts[:MOST_NAMED]) + more

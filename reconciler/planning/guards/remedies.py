@@ -7,7 +7,7 @@ Source: docs/guards.md, docs/ci.md.
 from __future__ import annotations
 
 from reconciler.model import Ref
-from reconciler.model.guard_blocks import ARGUMENTS, NAMES, ResourceRemedy
+from reconciler.model.guards import ARGUMENTS, NAMES, ResourceRemedy
 from reconciler.runtime.advice import bring_back, is_in_job, on_journal, on_service
 
 _FILE = "reconciler.yaml"
