@@ -86,24 +86,16 @@ _UUID = re.compile(UUID_PATTERN)
 _SHORT = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
-def _uuid(value: Json) -> RemoteId | None:
-    return value.lower() if isinstance(value, str) and _UUID.fullmatch(value) else None
-
-
 def _int32(value: Json) -> RemoteId | None:
     is_integer = isinstance(value, int) and not isinstance(value, bool)
     return value if is_integer and 1 <= value <= INT32_MAX else None  # type: ignore[operator,return-value]  # checked above
 
 
-def _short(value: Json) -> RemoteId | None:
-    return value if isinstance(value, str) and _SHORT.fullmatch(value) else None
-
-
-def _none(_: Json) -> RemoteId | None:
-    return None
-
-
-UUID = IdForm(_uuid, "a uuid", {"type": "string", "format": "uuid", "pattern": UUID_PATTERN})
+UUID = IdForm(
+    lambda value: value.lower() if isinstance(value, str) and _UUID.fullmatch(value) else None,
+    "a uuid",
+    {"type": "string", "format": "uuid", "pattern": UUID_PATTERN},
+)
 REQUIRED_UUID = IdForm(UUID.parse, UUID.words, UUID.schema, required=True)
 INT32 = IdForm(
     _int32,
@@ -112,11 +104,11 @@ INT32 = IdForm(
     counted=True,
 )
 DASHBOARD_ID = IdForm(
-    _short,
+    lambda value: value if isinstance(value, str) and _SHORT.fullmatch(value) else None,
     "1 to 64 of the characters A-Z, a-z, 0-9, _ and -",
     {"type": "string", "pattern": "^[A-Za-z0-9_-]+$"},
 )
-NO_ID = IdForm(_none, "left out: there is only one", {})
+NO_ID = IdForm(lambda _: None, "left out: there is only one", {})
 
 
 @dataclass(frozen=True, slots=True)

@@ -150,9 +150,7 @@ class OlderSecrets:
 
     def hidden(self, live: Json) -> Json:
         """Return a live document in which no text holds such a value."""
-        if not self.seals and not self._values:
-            return live
-        return each_text(live, self._hidden)
+        return each_text(live, self._hidden) if self.seals or self._values else live
 
     def unshown(self, difference: Difference) -> Difference:
         """Return a difference that shows no such value of live."""
@@ -163,13 +161,14 @@ class OlderSecrets:
         )
 
     def _hidden(self, text: str) -> str:
-        is_known = isinstance(text, Template) or text == HIDDEN
-        return HIDDEN if not is_known and self._holds(text) else text
-
-    def _holds(self, text: str) -> bool:
-        if len(text) < SHORTEST or text in self._public:
-            return False
-        return any(value in text for value in self._values) or any(map(self._fits, _pieces(text)))
+        is_public = isinstance(text, Template) or text == HIDDEN or text in self._public
+        if is_public or len(text) < SHORTEST:
+            return text
+        # It may be a secret, or hold one: its lines, its words, parts of words.
+        found = (text, text.strip(), *text.splitlines(), *_WORD.findall(text), *_PART.findall(text))
+        pieces = dict.fromkeys(piece for piece in found if len(piece) >= SHORTEST)
+        is_held = any(value in text for value in self._values) or any(map(self._fits, pieces))
+        return HIDDEN if is_held else text
 
     def _fits(self, piece: str) -> bool:
         """Return whether a text has one of the seals, or too many texts were tried."""
@@ -178,12 +177,6 @@ class OlderSecrets:
             if self._tried > MOST_TRIED or seal(piece, name, self.salt) == sealed:
                 return True
         return False
-
-
-def _pieces(text: str) -> Iterator[str]:
-    """Yield what may be a secret in a text: the text, its lines, its words, parts of words."""
-    found = (text, text.strip(), *text.splitlines(), *_WORD.findall(text), *_PART.findall(text))
-    yield from dict.fromkeys(value for value in found if len(value) >= SHORTEST)
 
 
 @dataclass(frozen=True, slots=True)
@@ -404,8 +397,10 @@ def _others(
     What live may hold of our own write, even of one in doubt, is not the edit of another.
     """
     live, memory = seen.document, knowledge.memory
-    if memory.last is None and (not memory.candidates or _is_as_before(live, memory)):
-        if not _is_empty(kind, live):
+    # Live that is what a write in doubt was to change was changed by no other.
+    doubted = {started.seen for started in memory.doubted}
+    if memory.last is None and (not memory.candidates or digest(live) in doubted):
+        if not kind.singleton or value_at(live, kind.destroyable) != []:
             differs = not all(seen.cannot_tell(difference.path) for difference in found)
             yield TakesOver(seen.edit, differs)
         return
@@ -440,17 +435,6 @@ def _since_applied(
         is_guarded = memory.protected or difference.path in kind.risky
         if is_guarded and any(_meet(difference.path, path) for path in edited):
             yield difference
-
-
-def _is_as_before(live: dict[str, Json], memory: Memory) -> bool:
-    """Return whether live is what a write in doubt was to change, so that no other changed it."""
-    doubted = (*memory.earlier, *filter(None, [memory.pending]))
-    return digest(live) in {started.seen for started in doubted}
-
-
-def _is_empty(kind: Kind, live: dict[str, Json]) -> bool:
-    """Return whether there is nothing to take over: a singleton list without items."""
-    return kind.singleton and value_at(live, kind.destroyable) == []
 
 
 def edited_since(kind: Kind, seen: Seen, applied: Json, knowledge: Knowledge) -> list[Path]:

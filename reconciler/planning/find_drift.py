@@ -168,12 +168,11 @@ def _drift(
         case Absent(why=why):
             return Drift(ref=ref, source=source, state="gone", note=why, cause="gone")
         case Unread(why=why, exit_code=exit_code):
-            note = f"it could not be read: {why}"
             return Drift(
                 ref=ref,
                 source=source,
                 state="unread",
-                note=note,
+                note=f"it could not be read: {why}",
                 exit_code=exit_code,
                 cause="unreadable",
             )
@@ -210,18 +209,19 @@ def _is_restated(applied: Json | Missing, live: Json | Missing) -> bool:
 def _without_ignored(drift: Drift, rules: Sequence[DriftIgnore]) -> Drift:
     """Return a drift without the differences that the project file expects."""
     about = [rule for rule in rules if rule.is_about(drift.ref.kind, drift.ref.name)]
-    ignored = []
-    for difference in drift.differences:
-        rule = next((rule for rule in about if is_covered(rule, difference)), None)
-        if rule is not None:
-            ignored.append(Ignored(difference, rule.shown, rule.reason))
-    if not ignored:
-        return drift
-    taken = {id(covered.difference) for covered in ignored}
-    left = tuple(difference for difference in drift.differences if id(difference) not in taken)
-    drift = replace(drift, differences=left, ignored=tuple(ignored))
+    covered = [
+        (difference, next((rule for rule in about if is_covered(rule, difference)), None))
+        for difference in drift.differences
+    ]
+    ignored = tuple(
+        Ignored(difference, rule.shown, rule.reason)
+        for difference, rule in covered
+        if rule is not None
+    )
+    left = tuple(difference for difference, rule in covered if rule is None)
+    drift = replace(drift, differences=left, ignored=ignored)
     # Fields that can no longer be read still raise the alarm.
-    if left or drift.unseen:
+    if left or drift.unseen or not ignored:
         return drift
     return replace(drift, state="same", cause=None, note="")
 

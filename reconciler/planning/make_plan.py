@@ -19,7 +19,7 @@ from reconciler.api.client import Api
 from reconciler.document import Json, canonical_text, digest, value_at
 from reconciler.journal.history import History, Memory, renamed_memory
 from reconciler.kinds import BY_NAME
-from reconciler.kinds.kind import Kind, Sending
+from reconciler.kinds.kind import Sending
 from reconciler.model import (
     Absent,
     Action,
@@ -110,7 +110,9 @@ async def make_plan(  # noqa: PLR0913 - each is an input of a plan
     manifests = sorted(
         manifests, key=lambda manifest: (order[manifest.ref.kind], manifest.ref.name)
     )
-    targets = _referred_to(manifests, others)
+    # The ids of what the manifests refer to are needed.
+    wanted = {ref for manifest in manifests for ref in manifest.references}
+    targets = tuple(other for other in others if other.ref in wanted)
     scope = (*manifests, *targets)
     declared = (*manifests, *others)
     before = identify(declared, history).history
@@ -216,12 +218,6 @@ def _identified(
     return replace(change, reasons=(*reasons, *change.reasons)) if reasons else change
 
 
-def _referred_to(manifests: Sequence[Manifest], others: Sequence[Manifest]) -> tuple[Manifest, ...]:
-    """Return the `others` that a manifest refers to, as their ids are needed."""
-    wanted = {ref for manifest in manifests for ref in manifest.references}
-    return tuple(other for other in others if other.ref in wanted)
-
-
 def _known_ids(observed: Mapping[Ref, Observation]) -> dict[Ref, RemoteId]:
     return {
         ref: observation.remote_id
@@ -285,66 +281,44 @@ def plan_digest(
 
 
 def _digest_of(place: PlanTarget, covered: Sequence[str], selected: Selected | None) -> str:
-    whole: Mapping[str, Json] = {
+    whole: dict[str, Json] = {
         "formatVersion": DIGEST_VERSION,
         "environment": place.environment,
         "target": place.target,
         "changes": [*covered],
-        **_selection(selected),
     }
-    return digest(dict(whole))
+    if selected is None:
+        return digest(whole)
+    # How many other resources there are does not count.
+    selection: Json = {"select": [*selected.select], "exclude": [*selected.exclude]}
+    return digest({**whole, "selection": selection})
 
 
 def _covered(change: Change) -> str:
-    """Return the digest of everything that a plan says about one declared resource."""
-    assert change.manifest is not None  # noqa: S101 - of orphans a digest covers nothing
+    """Return the digest of everything that a plan says about one declared resource.
+
+    A protection, an earlier name of the same object, and reasons by which a write undoes or takes
+    over the work of others, are in it where they exist: a reviewer agrees to them too.
+    """
+    manifest, is_protected = change.manifest, change.protected or change.protect
+    assert manifest is not None  # noqa: S101 - of orphans a digest covers nothing
+    agreed = OverwritesEdit | OverwrittenSince | TakesOver | NeverWritten | UndoesRollback
+    codes = {reason.code for reason in change.reasons if isinstance(reason, agreed)}
+    before = [str(reason.ref) for reason in change.reasons if isinstance(reason, RenamedFrom)]
+    protection: dict[str, Json] = {"protected": change.protected, "protect": change.protect}
+    identities = BY_NAME[manifest.ref.kind].identities(manifest)
     entry: dict[str, Json] = {
         "ref": str(change.ref),
         "action": change.action.word,
-        "identities": _identities(change.manifest),
+        "identities": {"metadata": manifest.remote_id, **identities},
         "declared": change.declared,
         "sends": change.body if change.action.writes else None,
         "observed": _observed(change.observation),
-        **_protection(change),
-        **_renaming(change),
-        **_taking(change),
+        **(protection if is_protected else {}),
+        **({"renamedFrom": before[0]} if before else {}),
+        **({"agrees": [*sorted(codes)]} if codes else {}),
     }
     return digest(entry)
-
-
-def _selection(selected: Selected | None) -> dict[str, Json]:
-    """Return how the changes were chosen, without the number of other resources."""
-    if selected is None:
-        return {}
-    return {"selection": {"select": [*selected.select], "exclude": [*selected.exclude]}}
-
-
-def _protection(change: Change) -> dict[str, Json]:
-    """Return the declared and the known protection; nothing where both are false."""
-    known, declared = change.protected, change.protect
-    return {"protected": known, "protect": declared} if known or declared else {}
-
-
-def _renaming(change: Change) -> dict[str, Json]:
-    """Return the earlier name of the same object; nothing where the name is unchanged."""
-    before = [str(reason.ref) for reason in change.reasons if isinstance(reason, RenamedFrom)]
-    return {"renamedFrom": before[0]} if before else {}
-
-
-def _taking(change: Change) -> dict[str, Json]:
-    """Return the codes of reasons by which a write undoes or takes over the work of others.
-
-    They are in the digest because a reviewer agrees to them too.
-    """
-    agreed = OverwritesEdit | OverwrittenSince | TakesOver | NeverWritten | UndoesRollback
-    codes = {reason.code for reason in change.reasons if isinstance(reason, agreed)}
-    listed: list[Json] = [*sorted(codes)]
-    return {"agrees": listed} if listed else {}
-
-
-def _identities(manifest: Manifest) -> Json:
-    identities = BY_NAME[manifest.ref.kind].identities(manifest)
-    return {"metadata": manifest.remote_id, **identities}
 
 
 def _observed(observation: Observation) -> Json:
@@ -427,14 +401,11 @@ def identify(
     for ref, found in reasons.items():
         if ref not in taken and any(isinstance(reason, AnotherObject) for reason in found):
             # The object that the name was about until now still exists, and may be protected.
-            left[aside(ref, history)] = history.of(ref)
+            former = history.of(ref)
+            # No manifest can have this name.
+            left[Ref(ref.kind, f"{ref.name}~{former.remote_id}")] = former
     known = replace(history, memories={**left, **memories})
     return Identities(known, reasons)
-
-
-def aside(ref: Ref, history: History) -> Ref:
-    """Return the name that keeps a manifest's former object; no manifest can have that name."""
-    return Ref(ref.kind, f"{ref.name}~{history.of(ref).remote_id}")
 
 
 def _followed(
@@ -458,15 +429,12 @@ def _meant(manifest: Manifest, history: History, seen: Observation | None) -> Li
         return kind.name, None
     found = None if seen is None or isinstance(seen, Absent) else seen.remote_id
     own = history.of(manifest.ref)
-    known = _declared_id(kind, manifest) if found is None else found
+    unopened = manifest.unopened
+    declared = kind.declared_id(manifest) if unopened is None else unopened.declared_id
+    known = declared if found is None else found
     if known is None or known == own.instead_of:
         known = own.remote_id
     return None if known is None else (kind.name, kind.normal_id(known))
-
-
-def _declared_id(kind: Kind, manifest: Manifest) -> RemoteId | None:
-    unopened = manifest.unopened
-    return kind.declared_id(manifest) if unopened is None else unopened.declared_id
 
 
 def _object(kind: str, memory: Memory) -> LiveObject | None:
@@ -522,20 +490,17 @@ def much_like(
     """Return the orphans that may be the declared resource: same title, or similar content."""
     title = value_at(declared, BY_NAME[kind].title)
     leaves = Counter(_leaves(declared))
-    found = []
-    for ref, memory in orphans:
-        before = memory.last.declared if memory.last is not None else None
-        if ref.kind != kind or before is None:
-            continue
+
+    def is_alike(before: dict[str, Json]) -> bool:
+        other = Counter(_leaves(before))
         entitled = isinstance(title, str) and value_at(before, BY_NAME[kind].title) == title
-        if entitled or _likeness(leaves, Counter(_leaves(before))) >= ALIKE:
-            found.append(ref)
-    return tuple(found)
+        return entitled or (leaves & other).total() >= ALIKE * max(leaves.total(), other.total())
 
-
-def _likeness(one: Counter[str], other: Counter[str]) -> float:
-    most = max(one.total(), other.total())
-    return (one & other).total() / most if most else 1.0
+    return tuple(
+        ref
+        for ref, memory in orphans
+        if ref.kind == kind and memory.last is not None and is_alike(memory.last.declared)
+    )
 
 
 def _leaves(document: Json, place: str = "") -> Iterator[str]:

@@ -14,7 +14,7 @@ from typing import Annotated, Any, Union, assert_never, get_args, get_origin, ge
 from pydantic import BaseModel, ValidationError
 
 from reconciler.document import ABSENT, Json, Path, value_at
-from reconciler.model.model_config import FileSection
+from reconciler.model.assumptions import FileSection
 from reconciler.project.choose_target import unsafe_base_url
 from reconciler.project.levels import level_findings
 from reconciler.project.settings import (

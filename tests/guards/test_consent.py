@@ -28,7 +28,7 @@ from reconciler.kinds import BY_NAME
 from reconciler.kinds import field_traits as of
 from reconciler.model import GUARDS, GuardViolation, Manifest
 from reconciler.planning.guards import Agreed, objections, unmet, with_levels
-from reconciler.planning.guards.remedies import reviewing
+from reconciler.planning.guards.plan_limits import reviewing
 from reconciler.project import Guards
 from reconciler.workspace.project_file import consents_known
 

@@ -22,8 +22,7 @@ from reconciler.model import (
     Source,
 )
 from reconciler.planning.guards import Agreed, objections, unmet
-from reconciler.planning.guards.plan_limits import OpenIncidents
-from reconciler.planning.guards.remedies import reviewing, reviewing_file
+from reconciler.planning.guards.plan_limits import OpenIncidents, reviewing, reviewing_file
 from reconciler.project import Guards
 
 BOARD = Ref("Dashboard", "checkout")

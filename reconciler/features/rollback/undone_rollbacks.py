@@ -17,7 +17,7 @@ from reconciler.model import Change, GuardViolation, Plan, Ref, RemoteId, Undoes
 from reconciler.model.guards import ARGUMENTS, EXPLICIT_LEVEL, REVIEW_LEVEL, ResourceRemedy
 from reconciler.planning.guards import PlanUnderGuard
 from reconciler.planning.guards.consent import UnderReview
-from reconciler.planning.guards.remedies import allowing, overriding, reviewing, splitting
+from reconciler.planning.guards.plan_limits import allowing, overriding, reviewing, splitting
 from reconciler.project import Guards
 from reconciler.project.settings import UNDOES_ROLLBACK
 from reconciler.redaction.templates import references_in, resolve

@@ -17,7 +17,7 @@ from reconciler.model import Change, GuardViolation, Manifest, Plan, Ref, RuleWa
 from reconciler.model.guards import NAMES, ResourceRemedy
 from reconciler.planning.guards import PlanUnderGuard
 from reconciler.planning.guards.consent import at_level
-from reconciler.planning.guards.remedies import allowing, overriding, reviewing, splitting
+from reconciler.planning.guards.plan_limits import allowing, overriding, reviewing, splitting
 from reconciler.project import Guards
 
 

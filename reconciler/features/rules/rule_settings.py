@@ -11,8 +11,8 @@ from pydantic import AfterValidator, BaseModel, Field
 from pydantic_core import PydanticCustomError
 
 from reconciler.document import day_of
+from reconciler.model.assumptions import STRICT
 from reconciler.model.guards import OWN_RULE
-from reconciler.model.model_config import STRICT
 
 if TYPE_CHECKING:
     from reconciler.project import ProjectFile

@@ -19,8 +19,13 @@ from reconciler.model.guards import (
     whole_key,
 )
 from reconciler.planning.guards import plan_limits
-from reconciler.planning.guards.plan_limits import ALERT_SILENCED, never_written
-from reconciler.planning.guards.remedies import allowing, reviewing, reviewing_file
+from reconciler.planning.guards.plan_limits import (
+    ALERT_SILENCED,
+    allowing,
+    never_written,
+    reviewing,
+    reviewing_file,
+)
 from reconciler.project import Guards, settings
 from reconciler.syntax.suggestions import nearest
 
@@ -85,7 +90,8 @@ def read_overridden(texts: Iterable[str]) -> OverrideReasons:
         is_word = not code.split()[1:]
         if equals and {*code.split()} <= {*GUARDS} and not is_word:
             raise UsageError("--override-guard takes one code: repeat it for another")
-        is_code = is_word and (bool(equals) or code.startswith(OWN_RULE) or _is_near(code))
+        is_near = bool(nearest(code.lower(), GUARDS))
+        is_code = is_word and (bool(equals) or code.startswith(OWN_RULE) or is_near)
         if is_code and code not in GUARDS and not code.startswith(OWN_RULE):
             raise UsageError(_unknown(code, GUARDS))
         given = (reason if is_code else text).strip()
@@ -96,10 +102,6 @@ def read_overridden(texts: Iterable[str]) -> OverrideReasons:
         {code: "; ".join(given) for code, given in codes.items()},
         "; ".join(reasons) if reasons else None,
     )
-
-
-def _is_near(word: str) -> bool:
-    return bool(nearest(word.lower(), GUARDS))
 
 
 def _unknown(code: str, known: Iterable[str]) -> str:
@@ -149,13 +151,10 @@ class Agreed:
         """Return whether the consent lifts an objection."""
         if flag := flag_of(objection.code):
             return flag in self.flags
-        overridden = self.override or objection.code in self.codes
-        return overridden or self._has_reviewed(objection)
-
-    def _has_reviewed(self, objection: GuardViolation) -> bool:
-        if not self.reviewed or objection.level != REVIEW_LEVEL:
-            return False
-        return self.listed is None or objection.key in self.listed
+        if self.override or objection.code in self.codes:
+            return True
+        is_reviewed = self.reviewed and objection.level == REVIEW_LEVEL
+        return is_reviewed and (self.listed is None or objection.key in self.listed)
 
 
 def at_level(objection: GuardViolation, level: GuardLevel, environment: str) -> GuardViolation:
@@ -233,14 +232,10 @@ def _ended_limits(whole: Plan, part: Plan, guards: Guards) -> set[str]:
     ended: set[str] = set()
     for kind in {change.ref.kind for change in whole.changes}:
         of_whole, of_part = (
-            [*plan_limits.exceeded_limits(_of_kind(plan, kind), guards)] for plan in (whole, part)
+            [*plan_limits.exceeded_limits(replace(plan, changes=changes), guards)]
+            for plan in (whole, part)
+            for changes in [tuple(found for found in plan.changes if found.ref.kind == kind)]
         )
         if not of_part:
             ended |= {objection.key for objection in of_whole}
     return ended
-
-
-def _of_kind(plan: Plan, kind: str) -> Plan:
-    return replace(
-        plan, changes=tuple(change for change in plan.changes if change.ref.kind == kind)
-    )

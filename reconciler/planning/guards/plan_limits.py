@@ -1,8 +1,15 @@
 """Guards over a plan: what it may not do without consent, by amount and by kind of change.
 
+A remedy of a guard is a flag on a command line, or a merge or a manual run in CI. Only this module
+decides which of the two a remedy names, so that all reports of a plan agree.
+
 A plan that silences an alert is compared with open incidents. An incident has the name of its
 alert, and its events have the alert's id. Either is enough, as the API document gives the incident
-itself no alert. Source: docs/guards.md.
+itself no alert.
+
+The API has no read of alert definitions nor of saved views. An id that was copied from another
+manifest is the id of another object, which the write would replace. Events have the id and the name
+of their alert, so they show that. Source: docs/guards.md, docs/ci.md.
 """
 
 from __future__ import annotations
@@ -37,26 +44,99 @@ from reconciler.model import (
     TakesOver,
     WriteLost,
 )
-from reconciler.model.quoting import quoted
-from reconciler.planning.guards.remedies import (
-    adopting,
-    allowing,
-    bringing_journal_back,
-    consenting,
-    overriding,
-    renaming,
-    reviewing,
-    reviewing_file,
-    splitting,
-)
+from reconciler.model.guards import ARGUMENTS, NAMES, ResourceRemedy
+from reconciler.model.quoting import listed, quoted
 from reconciler.project import Guards, Limits
 from reconciler.project.settings import OVERWRITES_EDIT, TAKES_OVER
 from reconciler.redaction.templates import holds_seal
-from reconciler.runtime.advice import bring_back, is_added, on_journal
+from reconciler.runtime.advice import bring_back, is_added, is_in_job, on_journal, on_service
 
 if TYPE_CHECKING:
     from reconciler.api.client import Api
     from reconciler.records.listings import Incident
+
+
+_FILE = "reconciler.yaml"
+_MERGE = "merge: the review of a plan that lists it consents"
+_TERMINAL = "or answer `yes` on a terminal"
+
+
+def reviewing() -> str:
+    """Return how a review consents."""
+    if is_in_job():
+        return _MERGE
+    return f"review the plan, and apply just that: `--expect DIGEST` or `--plan FILE`, {_TERMINAL}"
+
+
+def reviewing_file() -> str:
+    """Return how a review consents to what the digest does not cover; the comment lists that."""
+    if is_in_job():
+        return _MERGE
+    return (
+        f"review the plan, and apply just that: `--plan FILE`, {_TERMINAL}; "
+        "`--expect DIGEST` is not enough, as the digest does not cover incidents"
+    )
+
+
+def splitting(ref: Ref) -> str:
+    """Return how to apply all but one change."""
+    return ResourceRemedy(
+        f"split the change: leave {ref} as it is, and apply the rest",
+        f"split the change: leave {NAMES} as they are, and apply the rest",
+    )
+
+
+def adopting(ref: Ref, what: str) -> str:
+    """Return how to declare what is live instead of overwriting it."""
+    return ResourceRemedy(
+        *(
+            f"declare {what}, and plan again: `{on_service('adopt', f'{named} --theirs')}`"
+            for named in (ref, ARGUMENTS)
+        )
+    )
+
+
+def renaming(ref: Ref, was: Ref, environment: str) -> tuple[str, str]:
+    """Return what to do about a create that looks like a rename: rename, or forget.
+
+    The commands take one resource, so for several they name none.
+    """
+    ways = (
+        ("if it is the same under a new name", "rename", f"{was} {ref}", "OLD NEW"),
+        ("if it is another, and the old one is no concern any more", "forget", str(was), "OLD"),
+    )
+    rename, forget = (
+        ResourceRemedy(
+            *(f"{words}: `{on_journal(command, named, environment=environment)}`" for named in both)
+        )
+        for words, command, *both in ways
+    )
+    return rename, forget
+
+
+def allowing(code: str, environment: str) -> str:
+    """Return how to consent to a guard permanently."""
+    return f"in an earlier merge, set `guards: {{allow: [{code}]}}` of `{environment}` in {_FILE}"
+
+
+def overriding(code: str) -> str:
+    """Return how to override one guard once. A reason without a code would lift others too."""
+    return f"{consenting('override-guard', f'{code}=REASON')}, which the journal keeps"
+
+
+def bringing_journal_back() -> str:
+    """Return what to do where the journal was lost."""
+    return f"if the journal was lost or is kept elsewhere (`journal:` says where), {bring_back()}"
+
+
+def consenting(name: str, value: str = "") -> str:
+    """Return how to give a consent for one apply: a flag, or the input of the same name."""
+    if is_in_job():
+        return (
+            "after the merge, run the apply workflow by hand (`workflow_dispatch` of `apply.yml`) "
+            f"with the input `{name}: {value or 'REASON'}`"
+        )
+    return f"apply with `--{name}{f' {value}' if value else ''}`"
 
 
 MOST_INCIDENT_PAGES: Final = 200
@@ -177,7 +257,8 @@ class _Figures:
         if kind.destroyable:
             self._add_members(kind, change)
             return
-        word = _word(kind, change)
+        # The word for its first loss, "" where it loses nothing.
+        word = next(filter(None, (risk.counted for risk in kind.weakens(change))), "")
         self.seen |= isinstance(change.observation, Seen)
         if isinstance(change.observation, Seen | Remembered):
             self.known += 1
@@ -204,12 +285,6 @@ class _Figures:
         # Destroyed members with the same name are fewer places than losses.
         self.changed["destroyed"] += len(change.destroys)
         self.changed["updated"] += max(0, len(touched) - len(change.destroys))
-
-
-def _word(kind: Kind, change: Change) -> str:
-    """Return the word for the first loss of a resource, "" where it loses nothing."""
-    words = (weakening.counted for weakening in kind.weakens(change))
-    return next((word for word in words if word), "")
 
 
 def exceeded_limits(plan: Plan, guards: Guards) -> Iterator[GuardViolation]:
@@ -307,21 +382,17 @@ def needed_consents(
 def without_memory(plan: Plan) -> Iterator[GuardViolation]:
     """Yield one objection where a lost or old journal may cause duplicates that cannot be found."""
     missing = _lost_memory(plan)
-    if missing is None:
-        return
     blind = [
         str(change.ref)
         for change in plan.changes
         if change.action is Action.CREATE and not BY_NAME[change.ref.kind].findable
     ]
-    if not blind:
+    if missing is None or not blind:
         return
-    shown = ", ".join(blind[:MOST_NAMED])
-    more = f" and {len(blind) - MOST_NAMED} more" if len(blind) > MOST_NAMED else ""
     is_lost = isinstance(missing, NoJournal)
     has = "no journal" if is_lost else "an old copy of its journal"
     message = (
-        f"`{plan.environment}` has {has}, so it is unknown whether {shown}{more} "
+        f"`{plan.environment}` has {has}, so it is unknown whether {listed(blind, MOST_NAMED)} "
         f"{'is' if len(blind) == 1 else 'are'} there already: a second one could not be found, "
         "nor deleted"
     )
@@ -629,13 +700,19 @@ def _describe(changes: Sequence[Change], unread: str, earlier: str) -> str:
     reasons = {change.ref: never_written(change) for change in changes}
     others = {ref: why for ref, why in reasons.items() if why is not None and why.is_another}
     ahead = [*others, *(change.ref for change in changes if change.ref not in others)]
+    counts = Counter(change.ref.kind for change in changes)
+    counted = " and ".join(f"{count} {kind}" for kind, count in counts.items())
+    ids = "that id" if len(changes) == 1 else "those ids"
     message = (
-        f"{_counted(changes)} would be written unseen, and this journal neither wrote nor imported "
-        f"what has {'that id' if len(changes) == 1 else 'those ids'}: {_listed(ahead)}{earlier}"
+        f"{counted} would be written unseen, and this journal neither wrote nor imported "
+        f"what has {ids}: {listed([*map(str, ahead)], MOST_NAMED)}{earlier}"
     )
     if others:
-        named = [_other_name(ref, why) for ref, why in others.items()]
-        message += f"; incidents and events have another name for {_shortened(named)}"
+        named = [
+            f"{ref}: {' and '.join(map(quoted, why.names))}, declared as {quoted(why.declared)}"
+            for ref, why in others.items()
+        ]
+        message += f"; incidents and events have another name for {listed(named, MOST_NAMED)}"
     known = sum(why is not None and bool(why.names) for why in reasons.values())
     if known > len(others):
         message += f"; they have the declared name for {known - len(others)}"
@@ -644,23 +721,3 @@ def _describe(changes: Sequence[Change], unread: str, earlier: str) -> str:
     elif not known:
         message += "; incidents and events have no name for any"
     return message
-
-
-def _other_name(ref: Ref, why: NeverWritten) -> str:
-    return f"{ref}: {' and '.join(map(quoted, why.names))}, declared as {quoted(why.declared)}"
-
-
-def _counted(changes: Sequence[Change]) -> str:
-    counts: dict[str, int] = {}
-    for change in changes:
-        counts[change.ref.kind] = counts.get(change.ref.kind, 0) + 1
-    return " and ".join(f"{count} {kind}" for kind, count in counts.items())
-
-
-def _listed(refs: Sequence[Ref]) -> str:
-    return _shortened([str(ref) for ref in refs])
-
-
-def _shortened(texts: Sequence[str]) -> str:
-    more = f" and {len(texts) - MOST_NAMED} more" if len(texts) > MOST_NAMED else ""
-    return ", ".join(texts[:MOST_NAMED]) + more
