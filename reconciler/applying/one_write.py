@@ -44,21 +44,12 @@ from reconciler.redaction.templates import HIDDEN, fingerprint, holds_seal, reso
 from reconciler.runtime.rows import Rows
 
 
-def filled(document: dict[str, Json], ids: Mapping[model.Ref, model.RemoteId]) -> dict[str, Json]:
-    """Return a document with the ids that are known now; secrets stay sealed."""
-    result = resolve(document, ids)
-    assert isinstance(result, dict)  # noqa: S101 - filling keeps the form
-    return result
-
-
 def sending_of(change: model.Change, ids: Mapping[model.Ref, model.RemoteId]) -> Sending:
     """Return a change with references and secrets filled in, just before sending.
 
     Raises ValueError where a reference is still unknown.
     """
-    document = reveal(filled(change.body, ids))
-    assert isinstance(document, dict)  # noqa: S101 - filling keeps the form
-    return Sending(change, document)
+    return Sending(change, reveal(resolve(change.body, ids)))
 
 
 def outcome_of(sending: Sending, answer: WriteResult) -> model.Outcome:
@@ -226,7 +217,7 @@ class Scribe:
             if change.action is not model.Action.KEEP:
                 continue
             last = self.journal.history.of(change.ref).acknowledged
-            declared = filled(change.declared, ids)
+            declared = resolve(change.declared, ids)
             if not _is_news(change, last, declared):
                 continue
             yield self.started(change, declared)
@@ -409,23 +400,24 @@ def not_removed(
 
 def as_reported(found: Sequence[document.Difference]) -> tuple[document.Difference, ...]:
     """Return the differences for a person: `before` is sent, `after` stored, without secrets."""
-    return tuple(document.turned(map(_without_secret, found)))
-
-
-def _without_secret(difference: document.Difference) -> document.Difference:
-    secret = holds_seal(difference.after) and difference.before is not document.ABSENT
-    return replace(difference, before=HIDDEN) if secret else difference
+    return tuple(
+        document.turned(
+            replace(difference, before=HIDDEN)
+            if holds_seal(difference.after) and difference.before is not document.ABSENT
+            else difference
+            for difference in found
+        )
+    )
 
 
 def rewritten_entry(
     run: str, at: str, ref: model.Ref, found: Sequence[document.Difference]
 ) -> Stored:
     """Return the journal entry of fields stored differently; secrets only as fingerprints."""
-    rewritten = []
-    for field in found:
-        sent, got = field.after, field.before
-        kept = fingerprint(got, sent) if holds_seal(sent) else got
-        rewritten.append(Rewritten(field.path, sent, kept))
+    rewritten = (
+        Rewritten(path, sent, fingerprint(got, sent) if holds_seal(sent) else got)
+        for path, got, sent in ((field.path, field.before, field.after) for field in found)
+    )
     return Stored(run=run, at=at, ref=ref, rewritten=tuple(rewritten))
 
 

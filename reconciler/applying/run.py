@@ -30,6 +30,7 @@ from reconciler.journal.history import once_written
 from reconciler.journal.journal import Journal
 from reconciler.kinds import BY_NAME, KINDS
 from reconciler.kinds.kind import Kind, Sending, WriteResult
+from reconciler.redaction.templates import resolve
 from reconciler.runtime.failpoints import Point, reached
 from reconciler.runtime.progress import Deed, Progress
 
@@ -255,8 +256,7 @@ class Run:
         # Live was read right before.
         backups = filter(None, map(self._scribe.backup, changes))
         started = (
-            self._scribe.started(change, one_write.filled(change.declared, self.ids))
-            for change in changes
+            self._scribe.started(change, resolve(change.declared, self.ids)) for change in changes
         )
         if not self._journaled([*backups, *started]):
             for change in changes:
@@ -363,7 +363,7 @@ class Run:
         before = sending.change.observation
         if isinstance(outcome, model.Unchanged) and isinstance(before, model.Seen):
             found = one_write.stored_otherwise(
-                kind, one_write.filled(sending.change.declared, self.ids), before.document
+                kind, resolve(sending.change.declared, self.ids), before.document
             )
             empty = [field for field in found if one_write.is_empty(field)]
             if empty:
@@ -472,10 +472,8 @@ class Run:
         if stale:
             return entries, answer
         stored = answer.stored if now is None else now.document
-        found = one_write.stored_otherwise(
-            kind, one_write.filled(change.declared, self.ids), stored
-        )
-        kept = one_write.not_removed(change, one_write.filled(change.body, self.ids), stored)
+        found = one_write.stored_otherwise(kind, resolve(change.declared, self.ids), stored)
+        kept = one_write.not_removed(change, resolve(change.body, self.ids), stored)
         shown = one_write.as_reported((*found, *kept))
         if shown and now is not None and one_write.was_overtaken(change.observation, now, answer):
             overtaken = model.Overtaken(now.edit, shown)

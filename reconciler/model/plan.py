@@ -83,13 +83,7 @@ class Action(Enum):
     @property
     def is_to_do(self) -> bool:
         """Return whether an apply is to do something with the resource, even if it cannot."""
-        match self:
-            case Action.CREATE | Action.UPDATE | Action.ASSERT | Action.BLOCKED:
-                return True
-            case Action.KEEP | Action.ORPHAN:
-                return False
-            case _:
-                assert_never(self)
+        return self.writes or self is Action.BLOCKED
 
 
 class Evidence(Enum):

@@ -261,9 +261,7 @@ def decide(manifest: Manifest, knowledge: Knowledge) -> Change:
     """Return the change that makes live as declared, or a blocked change with the reason."""
     kind = BY_NAME[manifest.ref.kind]
     if manifest.references:
-        spec = resolve(manifest.spec, knowledge.ids)
-        assert isinstance(spec, dict)  # noqa: S101 - filling references keeps the form
-        manifest = replace(manifest, spec=spec)
+        manifest = replace(manifest, spec=resolve(manifest.spec, knowledge.ids))
     memory, observation = knowledge.memory, knowledge.observation
     declared = kind.remote.complete(manifest, observation, memory)
     undecided = Change(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 
 from reconciler.api.client import Api
 from reconciler.document import (
@@ -121,11 +122,10 @@ def _drift(
     older: Older,
 ) -> Drift:
     kind = BY_NAME[manifest.ref.kind]
-    ref, source, last = manifest.ref, manifest.source, memory.last
+    ref, last = manifest.ref, memory.last
+    found_as = partial(Drift, ref=ref, source=manifest.source)
     if last is None:
-        return Drift(
-            ref=ref, source=source, state="unapplied", note="the journal has no write of it"
-        )
+        return found_as(state="unapplied", note="the journal has no write of it")
     match observation:
         case Seen(document=document, edit=edit, overwritten=overwritten):
             declared = kind.remote.complete(manifest, observation, memory)
@@ -146,9 +146,7 @@ def _drift(
             written = (*memory.candidates, declared)
             secrets = OlderSecrets(older(ref, memory.remote_id), declared, salt)
             redaction = LiveRedaction(kind, live, written, secrets)
-            drift = Drift(
-                ref=ref,
-                source=source,
+            drift = found_as(
                 state="same",
                 note="; ".join(notes),
                 live=redaction.document(),
@@ -166,18 +164,16 @@ def _drift(
                 applied=veiled(last.declared, written, kind.shape),
             )
         case Absent(why=why):
-            return Drift(ref=ref, source=source, state="gone", note=why, cause="gone")
+            return found_as(state="gone", note=why, cause="gone")
         case Unread(why=why, exit_code=exit_code):
-            return Drift(
-                ref=ref,
-                source=source,
+            return found_as(
                 state="unread",
                 note=f"it could not be read: {why}",
                 exit_code=exit_code,
                 cause="unreadable",
             )
         case _:
-            return Drift(ref=ref, source=source, state="unseen", note="it could not be asked for")
+            return found_as(state="unseen", note="it could not be asked for")
 
 
 def _cause(found: Sequence[Difference], seen: Seen, memory: Memory) -> DriftCause:

@@ -237,9 +237,8 @@ async def _with_objections(api: Api, changes: Sequence[Change]) -> list[Change]:
 
 async def _asked(api: Api, change: Change, step: Progress) -> Change:
     if not change.awaits:
-        body = reveal(change.body)
-        assert isinstance(body, dict)  # noqa: S101 - filling keeps the form
-        foreseen = await BY_NAME[change.ref.kind].remote.preflight(api, Sending(change, body))
+        sending = Sending(change, reveal(change.body))
+        foreseen = await BY_NAME[change.ref.kind].remote.preflight(api, sending)
         change = replace(change, alerts=foreseen.alerts)
         if foreseen.objections:
             change = blocked(change, map(Objected, foreseen.objections))

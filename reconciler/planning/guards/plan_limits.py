@@ -442,11 +442,11 @@ def _of_others(change: Change, guards: Guards, plan: Plan) -> Iterator[GuardViol
                 )
                 yield _seen_live(change, OVERWRITES_EDIT, message, reason, environment)
             case TakesOver(differs=differs) if TAKES_OVER not in guards.allow:
-                message = "it is there, differs, and this journal never wrote it"
-                if not differs:
-                    message = (
-                        "it is there, this journal never wrote it, and what it has cannot be seen"
-                    )
+                message = (
+                    "it is there, differs, and this journal never wrote it"
+                    if differs
+                    else "it is there, this journal never wrote it, and what it has cannot be seen"
+                )
                 found = _seen_live(change, TAKES_OVER, message, reason, environment)
                 # A review still consents once there is a journal.
                 yield replace(found, said=f"{found.said}{unknown_writer(plan)}")
@@ -455,15 +455,11 @@ def _of_others(change: Change, guards: Guards, plan: Plan) -> Iterator[GuardViol
 
 
 def _like_a_rename(change: Change, refs: Sequence[Ref], environment: str) -> GuardViolation:
-    names = ", ".join(map(str, refs))
     message = (
-        f" would be created, and is much like what was {names} at its last apply, "
-        "and would be next to it"
+        f" would be created, and is much like what was {', '.join(map(str, refs))} at its last "
+        "apply, and would be next to it"
     )
-    remedies = (
-        *renaming(change.ref, refs[0], environment),
-        overriding(LOOKS_LIKE_RENAME),
-    )
+    remedies = *renaming(change.ref, refs[0], environment), overriding(LOOKS_LIKE_RENAME)
     return GuardViolation(ref=change.ref, said=message, remedies=remedies, code=LOOKS_LIKE_RENAME)
 
 
@@ -471,17 +467,12 @@ def _seen_live(
     change: Change, code: str, message: str, reason: _OfOthers, environment: str
 ) -> GuardViolation:
     who = f" (live was last changed {reason.edit})" if reason.edit.told else ""
-    remedies = (
-        reviewing(),
-        *_adopting(change, reason),
-        allowing(code, environment),
-        overriding(code),
-    )
+    adopt = _adopting(change, reason)
     # The author and time of an edit may change while the live document stays the same.
     return GuardViolation(
         ref=change.ref,
         said=f": {message}{who}",
-        remedies=remedies,
+        remedies=(reviewing(), *adopt, allowing(code, environment), overriding(code)),
         code=code,
         figures=f": {message}",
     )
@@ -500,13 +491,11 @@ def _adopting(change: Change, reason: _OfOthers | None = None) -> Iterator[str]:
     secret = any(holds_seal(difference.after) for difference in change.differences)
     if not is_added("adopt") or unseen or in_doubt or secret:
         return
+    what = "what is live" if reason is not None else "those that this journal did not write"
     if change.source is not None and change.source.item is not None:
         yield "write what is live into the item of its `forEach` by hand, and plan again"
     else:
-        yield adopting(change.ref, "what is live" if reason is not None else _NOT_OURS)
-
-
-_NOT_OURS: Final = "those that this journal did not write"
+        yield adopting(change.ref, what)
 
 
 def _said(change: Change, weakening: RiskyChange, incidents: OpenIncidents | None) -> str:
@@ -518,17 +507,13 @@ def _said(change: Change, weakening: RiskyChange, incidents: OpenIncidents | Non
             return weakening.said
         case ConsentRule.WITH_OPEN_INCIDENTS:
             open_incidents = incidents.of(change.ref) if incidents is not None else ()
-            if not open_incidents and incidents is not None and incidents.cut:
-                why = f"it is unknown whether it has open incidents: {incidents.cut}"
-                return f"{weakening.said} while {why}"
-            if not open_incidents:
-                return ""
-            noun = (
-                "an open incident"
-                if len(open_incidents) == 1
-                else f"{len(open_incidents)} open incidents"
-            )
-            return f"{weakening.said} while it has {noun}"
+            count = len(open_incidents)
+            if count:
+                noun = "an open incident" if count == 1 else f"{count} open incidents"
+                return f"{weakening.said} while it has {noun}"
+            cut = incidents.cut if incidents is not None else ""
+            unknown = f"it is unknown whether it has open incidents: {cut}"
+            return f"{weakening.said} while {unknown}" if cut else ""
 
 
 def _weakened(change: Change, code: str, message: str, environment: str) -> GuardViolation:
@@ -544,12 +529,9 @@ def _weakened(change: Change, code: str, message: str, environment: str) -> Guar
 def _protected(change: Change) -> GuardViolation:
     count = len(change.differences or change.since_applied)
     fields = "1 field" if count == 1 else f"{count} fields"
-    message = f" is protected since its last apply, and {fields} of it would change"
-    if change.accepts_edit:
-        message = (
-            f" is protected since its last apply, and the edit of {fields} that someone made live "
-            "would be accepted"
-        )
+    edit = f"the edit of {fields} that someone made live would be accepted"
+    what = edit if change.accepts_edit else f"{fields} of it would change"
+    message = f" is protected since its last apply, and {what}"
     remedies = (
         splitting(change.ref),
         "take `metadata.protect` away in an earlier merge, apply that, and change it then",
@@ -559,13 +541,11 @@ def _protected(change: Change) -> GuardViolation:
 
 
 def _destroying(change: Change) -> GuardViolation:
-    count = len(change.destroys)
     names = ", ".join(map(quoted, change.destroys))
     foreign = f" ({len(change.foreign)} not written by this journal)" if change.foreign else ""
-    message = f" destroys {count}{foreign}: {names}"
     empty = value_at(change.body, BY_NAME[change.ref.kind].destroyable) == []
-    if empty:
-        message += "; the list that it declares is empty, so none would be left"
+    none_left = "; the list that it declares is empty, so none would be left" if empty else ""
+    message = f" destroys {len(change.destroys)}{foreign}: {names}{none_left}"
     remedies = (
         "keep them: declare them in the list",
         *(_adopting(change) if change.foreign else ()),
