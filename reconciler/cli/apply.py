@@ -33,7 +33,7 @@ from reconciler.operations.apply_plan import Consent, plan_and_apply
 from reconciler.operations.open_project import Options
 from reconciler.operations.open_session import begin_session
 from reconciler.operations.plan_and_drift import as_reviewed, part_asked_for, read_plan_file
-from reconciler.planning.guards.consent import UnderReview, read_overridden
+from reconciler.planning.guards import UnderReview, read_overridden
 from reconciler.report.plan.document import listed_in
 
 _DIGEST = re.compile(r"sha256:[0-9a-f]{64}")

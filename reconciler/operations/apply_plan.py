@@ -26,14 +26,15 @@ from reconciler.operations.interrupts import interrupts
 from reconciler.operations.open_project import Reporter, applied_commit
 from reconciler.operations.open_session import Session, known_secrets, open_api
 from reconciler.operations.plan_and_drift import plan_now
-from reconciler.planning.guards import Agreed, unmet
-from reconciler.planning.guards.consent import (
+from reconciler.planning.guards import (
     NOTHING_OVERRIDDEN,
+    Agreed,
     OverrideReasons,
     consented,
     guards_of_part,
     is_covered,
     listed_of,
+    unmet,
 )
 from reconciler.project import Guards
 from reconciler.report.counts import lost_json

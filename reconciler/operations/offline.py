@@ -24,7 +24,7 @@ from reconciler.operations.apply_plan import Consent, plan_and_apply
 from reconciler.operations.open_project import Options, Reporter, is_whole, today
 from reconciler.operations.open_session import Session, open_workspace, read_journal
 from reconciler.operations.plan_and_drift import plan_now
-from reconciler.planning.guards.consent import OverrideReasons
+from reconciler.planning.guards import OverrideReasons
 from reconciler.project import (
     Embedded,
     EmbeddedEmulator,

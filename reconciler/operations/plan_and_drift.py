@@ -23,8 +23,13 @@ from reconciler.operations.open_session import Session, cache_of, open_api
 from reconciler.planning.consequences import known_alerts, orphan, watchers_of
 from reconciler.planning.decide import OlderSeals
 from reconciler.planning.find_drift import find_drift, remembered
-from reconciler.planning.guards import PlanUnderGuard, with_feature_guards, with_guards, with_levels
-from reconciler.planning.guards.consent import NO_REVIEW
+from reconciler.planning.guards import (
+    NO_REVIEW,
+    PlanUnderGuard,
+    with_feature_guards,
+    with_guards,
+    with_levels,
+)
 from reconciler.planning.guards.plan_limits import TOO_MANY
 from reconciler.planning.make_plan import PlanTarget, make_plan
 from reconciler.planning.observe import DECISIONS_FORMAT, decided_before

@@ -11,8 +11,15 @@ import pytest
 
 from reconciler.errors import UsageError
 from reconciler.model import FLAGS, GUARDS, GuardViolation, Plan, Ref
-from reconciler.planning.guards import Agreed, unmet, with_levels
-from reconciler.planning.guards.consent import MOST_LISTED, listed_of, listing_of, read_overridden
+from reconciler.planning.guards import (
+    MOST_LISTED,
+    Agreed,
+    listed_of,
+    listing_of,
+    read_overridden,
+    unmet,
+    with_levels,
+)
 from reconciler.project import Guards
 
 PAGE = Path(__file__).parents[2] / "docs" / "guards.md"

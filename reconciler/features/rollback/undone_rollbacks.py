@@ -15,8 +15,7 @@ from reconciler.journal.writes import before_run
 from reconciler.kinds import BY_NAME
 from reconciler.model import Change, GuardViolation, Plan, Ref, RemoteId, UndoesRollback
 from reconciler.model.guards import ARGUMENTS, EXPLICIT_LEVEL, REVIEW_LEVEL, ResourceRemedy
-from reconciler.planning.guards import PlanUnderGuard
-from reconciler.planning.guards.consent import UnderReview
+from reconciler.planning.guards import PlanUnderGuard, UnderReview
 from reconciler.planning.guards.plan_limits import allowing, overriding, reviewing, splitting
 from reconciler.project import Guards
 from reconciler.project.settings import UNDOES_ROLLBACK

@@ -15,8 +15,7 @@ from reconciler.features.rules.rule_checks import change_seen, resource_seen, sa
 from reconciler.features.rules.rule_settings import CHANGE, RESOURCE, Rule, rules_of
 from reconciler.model import Change, GuardViolation, Manifest, Plan, Ref, RuleWarns
 from reconciler.model.guards import NAMES, ResourceRemedy
-from reconciler.planning.guards import PlanUnderGuard
-from reconciler.planning.guards.consent import at_level
+from reconciler.planning.guards import PlanUnderGuard, at_level
 from reconciler.planning.guards.plan_limits import allowing, overriding, reviewing, splitting
 from reconciler.project import Guards
 

@@ -44,7 +44,7 @@ from reconciler.model import (
     TakesOver,
     WriteLost,
 )
-from reconciler.model.guards import ARGUMENTS, NAMES, ResourceRemedy
+from reconciler.model.guards import ARGUMENTS, NAMES, NEW_JOURNAL, ResourceRemedy
 from reconciler.model.quoting import listed, quoted
 from reconciler.project import Guards, Limits
 from reconciler.project.settings import OVERWRITES_EDIT, TAKES_OVER
@@ -349,7 +349,6 @@ def _objection(kind: Kind, figures: _Figures, limits: Limits, environment: str) 
 DESTROYS = "destroys"
 DESTROYS_ALL = "destroys-all"
 PROTECTED = "protected"
-NEW_JOURNAL = "new-journal"
 LOOKS_LIKE_RENAME = "looks-like-rename"
 
 MOST_NAMED = 5
