@@ -15,7 +15,7 @@ of their alert, so they show that. Source: docs/guards.md, docs/ci.md.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, TypeAlias
 
@@ -564,20 +564,8 @@ MOST_NAME_PAGES: Final = 10
 """Pages of each of the two listings, however many alerts would be taken over."""
 
 
-@dataclass(slots=True)
-class AlertNames:
-    """The names of alerts by their ids in lower case, as incidents and events have them.
-
-    `unread` is why a listing could not be read, "" where each could.
-    """
-
-    of: dict[str, dict[str, None]] = field(default_factory=dict)
-    unread: str = ""
-
-    def add(self, remote_id: str, name: str) -> None:
-        """Add a name; an alert may have several, in the order of the listings."""
-        if remote_id and name:
-            self.of.setdefault(remote_id.lower(), {})[name] = None
+AlertNames: TypeAlias = dict[str, dict[str, None]]
+"""The names of alerts by their ids in lower case, each in the order of the listings."""
 
 
 def never_written(change: Change) -> NeverWritten | None:
@@ -595,16 +583,17 @@ async def with_names(api: Api, plan: Plan) -> tuple[Plan, str]:
     taken = [change for change in plan.changes if never_written(change) is not None]
     if not any(BY_NAME[change.ref.kind].fires for change in taken):
         return plan, ""
-    names = await _listed_names(api, {str(change.remote_id).lower() for change in taken})
+    ids = {str(change.remote_id).lower() for change in taken}
+    names, unread = await _listed_names(api, ids)
     named = {change.ref: _named(change, names) for change in taken}
     changes = tuple(named.get(change.ref, change) for change in plan.changes)
-    return replace(plan, changes=changes), names.unread
+    return replace(plan, changes=changes), unread
 
 
 def _named(change: Change, names: AlertNames) -> Change:
     kind = BY_NAME[change.ref.kind]
     title = value_at(change.declared, kind.title)
-    found = tuple(names.of.get(str(change.remote_id).lower(), ())) if kind.fires else ()
+    found = tuple(names.get(str(change.remote_id).lower(), ())) if kind.fires else ()
     if not isinstance(title, str) or holds_seal(title):
         return change
     reasons = (
@@ -614,18 +603,21 @@ def _named(change: Change, names: AlertNames) -> Change:
     return replace(change, reasons=tuple(reasons))
 
 
-async def _listed_names(api: Api, ids: Iterable[str]) -> AlertNames:
-    """Read each listing once, within its bound; where one fails, the other may have the names."""
-    names, wanted = AlertNames(), set(ids)
-    listings: Sequence[Callable[[Api], AsyncIterator[tuple[str, str]]]] = (_incidents, _events)
-    for listing in listings:
+async def _listed_names(api: Api, ids: Container[str]) -> tuple[AlertNames, str]:
+    """Read each listing once, within its bound; where one fails, the other may have the names.
+
+    The second value is why a listing could not be read, "" where each could.
+    """
+    names: AlertNames = {}
+    unread = ""
+    for listing in (_incidents, _events):
         try:
             async for remote_id, name in listing(api):
-                if remote_id.lower() in wanted:
-                    names.add(remote_id, name)
+                if name and remote_id.lower() in ids:
+                    names.setdefault(remote_id.lower(), {})[name] = None
         except ReconcilerError as error:
-            names.unread = names.unread or str(error)
-    return names
+            unread = unread or str(error)
+    return names, unread
 
 
 async def _incidents(api: Api) -> AsyncIterator[tuple[str, str]]:
