@@ -19,7 +19,7 @@ from mkdocs.structure.pages import Page
 
 from reconciler.errors import ExitCode
 from reconciler.model import Reason, Remark
-from reconciler.model.guard_levels import GUARDS
+from reconciler.model.guards import GUARDS
 from reconciler.report.explanations.pages import (
     EXIT,
     FAMILIES,

@@ -57,7 +57,7 @@ ROWS: dict[int, Row] = {
     ),
     2: Row(
         ("events list",),
-        (f"{RECORDS}.alert_events:list_alert_events",),
+        (f"{RECORDS}.listings:list_alert_events",),
         (
             "tests/records/test_queries.py::test_alert_event_query",
             "tests/emulator/test_emulated_alert_events.py::test_pages",
@@ -97,7 +97,7 @@ ROWS: dict[int, Row] = {
     ),
     7: Row(
         ("cases list",),
-        (f"{RECORDS}.case_records:list_cases",),
+        (f"{RECORDS}.listings:list_cases",),
         (
             "tests/records/test_queries.py::test_case_body",
             "tests/emulator/test_emulated_cases.py::test_default_order",
@@ -105,7 +105,7 @@ ROWS: dict[int, Row] = {
     ),
     8: Row(
         ("incidents list", "incidents close"),
-        (f"{RECORDS}.incident_records:list_incidents",),
+        (f"{RECORDS}.listings:list_incidents",),
         (
             "tests/records/test_queries.py::test_dotted_query",
             "tests/emulator/test_emulated_incidents.py::test_filters",
@@ -113,7 +113,7 @@ ROWS: dict[int, Row] = {
     ),
     9: Row(
         ("incidents events",),
-        (f"{RECORDS}.incident_records:list_incident_events",),
+        (f"{RECORDS}.listings:list_incident_events",),
         (
             "tests/records/test_queries.py::test_incident_event_query",
             "tests/emulator/test_emulated_incidents.py::test_event_filters",
@@ -121,7 +121,7 @@ ROWS: dict[int, Row] = {
     ),
     10: Row(
         ("incidents close",),
-        (f"{RECORDS}.incident_records:close_incidents",),
+        (f"{RECORDS}.listings:close_incidents",),
         (
             "tests/records/test_closing.py::test_close",
             "tests/emulator/test_emulated_incidents.py::test_close",
@@ -161,7 +161,7 @@ ROWS: dict[int, Row] = {
     ),
     15: Row(
         ("plan", "apply", "drift", "policies list"),
-        (f"{KINDS}.log_policy_set.remote:observe", f"{RECORDS}.log_policies:list_log_policies"),
+        (f"{KINDS}.log_policy_set.remote:observe", f"{RECORDS}.listings:list_log_policies"),
         (
             "tests/kinds/test_policy_remote.py::test_only_log_policies_are_read",
             "tests/cli/test_policies.py::test_order",
@@ -194,7 +194,7 @@ ROWS: dict[int, Row] = {
     ),
     19: Row(
         ("usage",),
-        (f"{RECORDS}.data_usage:daily_units",),
+        (f"{RECORDS}.listings:daily_units",),
         (
             "tests/cli/test_listings.py::test_usage_in_numbers",
             "tests/emulator/test_emulated_usage.py::test_ranges",

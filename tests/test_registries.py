@@ -15,7 +15,7 @@ import pytest
 from test_house import python_files, syntax
 
 from reconciler.kinds import KINDS
-from reconciler.model.guard_levels import FLAGS, GUARDS
+from reconciler.model import FLAGS, GUARDS
 from reconciler.project.levels import WARNED_OF
 from reconciler.syntax.diagnostic import AUDITED, CODES
 from reconciler.workspace.reuse import UNUSED, WRONG_ITEM

@@ -83,8 +83,9 @@ def test_reveal() -> None:
 
 def test_reveal_with_an_open_reference() -> None:
     """What waits for an id is never sent, and the error does not tell the secret."""
+    document: Json = {"a": BOTH}
     with pytest.raises(ValueError, match="SLO/checkout") as raised:
-        reveal({"a": BOTH})
+        reveal(document)
 
     assert VALUE not in str(raised.value)
 
@@ -109,9 +110,10 @@ def test_a_reference_to_a_number_alone() -> None:
 
 def test_templates_that_wait() -> None:
     """A template with an open reference has no text yet: it is no known secret, and stays open."""
+    waiting: Json = [BOTH]
     assert secrets_in([BOTH, LINK]) == []
     assert as_sent([BOTH, BEARER]) == [BOTH, f"Bearer {VALUE}"]
-    assert secrets_in(resolve([BOTH], {SLO: "x"})) == [f"{BOTH.split('@')[0]}@x"]
+    assert secrets_in(resolve(waiting, {SLO: "x"})) == [f"{BOTH.split('@')[0]}@x"]
 
 
 def test_secret_values() -> None:

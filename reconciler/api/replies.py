@@ -186,7 +186,9 @@ def check_whole(reply: Json | Missing, member: str) -> None:
     for path, announced in _reported_with(reply, member):
         name = str(path[-1]).replace("_", "").replace("-", "").lower()
         counted = name in _COUNTS or name == f"total{member}".lower()
-        if (counted and _number(announced) > held) or _tells_of_pages(name, announced):
+        has_pages = name in _PAGES and _number(announced) > 1
+        has_next = (name.startswith("next") or name in _MORE) and bool(announced)
+        if (counted and _number(announced) > held) or has_pages or has_next:
             message = f"the answer's list `{member}` holds {held}, and `{'.'.join(map(str, path))}`"
             raise UnreadableReply(f"{message} says there are more: a part of a list is no list")
 
@@ -201,12 +203,6 @@ def _reported_with(reply: Json | Missing, member: str) -> Iterator[tuple[Path, J
         yield path, value
         if isinstance(value, dict):
             waiting.extend(((*path, key), inner) for key, inner in value.items())
-
-
-def _tells_of_pages(name: str, value: Json) -> bool:
-    if name in _PAGES:
-        return _number(value) > 1
-    return (name.startswith("next") or name in _MORE) and bool(value)
 
 
 def _number(value: Json) -> float:

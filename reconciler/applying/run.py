@@ -14,7 +14,7 @@ from typing import TypeAlias
 
 from reconciler import model
 from reconciler.api.client import Api
-from reconciler.applying import read_back, write_entries
+from reconciler.applying import one_write
 from reconciler.document import Difference
 from reconciler.errors import (
     ExitCode,
@@ -30,6 +30,7 @@ from reconciler.journal.history import once_written
 from reconciler.journal.journal import Journal
 from reconciler.kinds import BY_NAME, KINDS
 from reconciler.kinds.kind import Kind, Sending, WriteResult
+from reconciler.redaction.templates import resolve
 from reconciler.runtime.failpoints import Point, reached
 from reconciler.runtime.progress import Deed, Progress
 
@@ -179,14 +180,14 @@ class Run:
     failed: set[model.Ref] = field(default_factory=set)
     applied: Applied = field(default_factory=Applied)
     _step: Progress | None = None
-    _proofs: list[read_back.WriteProof] = field(default_factory=list)
+    _proofs: list[one_write.WriteProof] = field(default_factory=list)
     _before: dict[model.Ref, model.Seen] = field(default_factory=dict)
     _unproved: dict[model.Ref, tuple[model.Written, str]] = field(default_factory=dict)
     _owners: dict[tuple[str, model.RemoteId], model.Ref] = field(default_factory=dict)
 
     @property
-    def _scribe(self) -> write_entries.Scribe:
-        return write_entries.Scribe(self.journal, self.name, self.api.redaction)
+    def _scribe(self) -> one_write.Scribe:
+        return one_write.Scribe(self.journal, self.name, self.api.redaction)
 
     async def apply(self, plan: model.Plan) -> Applied:
         """Write every change of a plan that writes.
@@ -196,9 +197,9 @@ class Run:
         `Applied.stopped_by` is the error.
         """
         for section in plan.sections:
-            if (name := type(section).__name__) in read_back.AFTER_WRITE:
+            if (name := type(section).__name__) in one_write.AFTER_WRITE:
                 self._proofs.append(
-                    read_back.AFTER_WRITE.load(name)(self.api, self._scribe, section)
+                    one_write.AFTER_WRITE.load(name)(self.api, self._scribe, section)
                 )
         total = sum(change.action.is_to_do for change in plan.changes)
         with self.api.waits.step(Deed.WRITING, total=total) as self._step:
@@ -209,9 +210,9 @@ class Run:
             if change.remote_id is not None:
                 self._know(change.ref, change.remote_id)
         # Everything from here on uses the memories under their new names.
-        renamed = write_entries.renaming_entries(plan.changes, self.name, self.journal.now())
+        renamed = one_write.renaming_entries(plan.changes, self.name, self.journal.now())
         if renamed and self._journaled(renamed):
-            self.applied.renamed.update(write_entries.new_names(plan.changes))
+            self.applied.renamed.update(one_write.new_names(plan.changes))
         adopted = [*self._scribe.adopting(plan.changes, self.ids)]
         if adopted and self.applied.stopped_by is None:
             self._journaled(adopted)
@@ -243,9 +244,7 @@ class Run:
 
     async def _write_batch(self, kind: Kind, batch: Sequence[model.Change]) -> None:
         sendings = [
-            write_entries.sending_of(change, self.ids)
-            for change in batch
-            if not self._skipped(change)
+            one_write.sending_of(change, self.ids) for change in batch if not self._skipped(change)
         ]
         sendings = await self._still_as_planned(kind, sendings)
         # A signal may have come during the requests.
@@ -257,8 +256,7 @@ class Run:
         # Live was read right before.
         backups = filter(None, map(self._scribe.backup, changes))
         started = (
-            self._scribe.started(change, write_entries.filled(change.declared, self.ids))
-            for change in changes
+            self._scribe.started(change, resolve(change.declared, self.ids)) for change in changes
         )
         if not self._journaled([*backups, *started]):
             for change in changes:
@@ -289,9 +287,9 @@ class Run:
         Live is read last, right before the write.
         """
         try:
-            sendings = self._without(await read_back.objected(kind, self.api, sendings), sendings)
+            sendings = self._without(await one_write.objected(kind, self.api, sendings), sendings)
             history = self.journal.history
-            refused = await read_back.moved(kind, self.api, history, sendings, self._before)
+            refused = await one_write.moved(kind, self.api, history, sendings, self._before)
             return self._without(refused, sendings)
         except ReconcilerError as error:
             self.applied.stop(error)
@@ -333,15 +331,15 @@ class Run:
         """
         entries: list[Entry] = []
         outcomes: list[model.Outcome] = []
-        later: list[read_back.Acknowledged] = []
+        later: list[one_write.Acknowledged] = []
         unproved: list[Entry] = []
         for sending, answer in zip(sendings, answers, strict=True):
-            outcome = self._doubted(sending, write_entries.outcome_of(sending, answer))
+            outcome = self._doubted(sending, one_write.outcome_of(sending, answer))
             entry = self._scribe.closing(sending.change, outcome)
             if isinstance(outcome, model.Written) and isinstance(entry, WrittenEntry):
                 if kind.readable_by(self.api.assumptions):
                     memory = once_written(self.journal.history.of(outcome.ref), entry)
-                    later.append(read_back.Acknowledged(sending, outcome, memory))
+                    later.append(one_write.Acknowledged(sending, outcome, memory))
                     unproved.append(entry)
                     entries.extend(self._new_id(sending.change, outcome))
                     continue
@@ -364,18 +362,18 @@ class Run:
         """Yield the empty fields that are declared and not live, as no write makes them live."""
         before = sending.change.observation
         if isinstance(outcome, model.Unchanged) and isinstance(before, model.Seen):
-            found = read_back.stored_otherwise(
-                kind, write_entries.filled(sending.change.declared, self.ids), before.document
+            found = one_write.stored_otherwise(
+                kind, resolve(sending.change.declared, self.ids), before.document
             )
-            empty = [field for field in found if read_back.is_empty(field)]
+            empty = [field for field in found if one_write.is_empty(field)]
             if empty:
-                yield read_back.rewritten_entry(self.name, self.journal.now(), outcome.ref, empty)
+                yield one_write.rewritten_entry(self.name, self.journal.now(), outcome.ref, empty)
 
     def _new_id(self, change: model.Change, written: model.Written) -> Iterator[IdentifiedEntry]:
         """Yield the id of a created resource, before any read looks for it."""
         if change.action is model.Action.CREATE and written.remote_id is not None:
             remote_id, at = written.remote_id, self.journal.now()
-            instead_of = write_entries.not_given(change, remote_id)
+            instead_of = one_write.not_given(change, remote_id)
             yield IdentifiedEntry(
                 run=self.name, at=at, ref=written.ref, remote_id=remote_id, instead_of=instead_of
             )
@@ -414,7 +412,7 @@ class Run:
             self._step.done += 1
         self.tell(outcome)
 
-    async def _read_back(self, kind: Kind, written: Sequence[read_back.Acknowledged]) -> None:
+    async def _read_back(self, kind: Kind, written: Sequence[one_write.Acknowledged]) -> None:
         """Read what the service acknowledged, and compare it with what was sent.
 
         Where the journal can no longer be written, the answers have to be enough.
@@ -426,10 +424,10 @@ class Run:
         entries: list[Entry] = []
         outcomes: list[model.Outcome] = []
         for acknowledged, now in zip(
-            written, await read_back.seen_after(kind, self.api, written), strict=True
+            written, await one_write.seen_after(kind, self.api, written), strict=True
         ):
             if isinstance(now, model.Absent):
-                outcomes.append(read_back.not_to_be_seen(acknowledged.answer, now))
+                outcomes.append(one_write.not_to_be_seen(acknowledged.answer, now))
                 continue
             kept, compared = self._compared(kind, acknowledged.sending, acknowledged.answer, now)
             entries.extend(kept)
@@ -463,7 +461,7 @@ class Run:
     ) -> tuple[list[Entry], model.Written]:
         """Record fields that are not as sent, as work of another writer or of the service."""
         change = sending.change
-        stale = now is not None and read_back.is_stale_read(change.observation, now)
+        stale = now is not None and one_write.is_stale_read(change.observation, now)
         told_later = now.revision if now is not None and not stale else ""
         seen = now.told if now is not None and not stale else model.NO_SERVER_INFO
         acknowledged = replace(
@@ -474,19 +472,17 @@ class Run:
         if stale:
             return entries, answer
         stored = answer.stored if now is None else now.document
-        found = read_back.stored_otherwise(
-            kind, write_entries.filled(change.declared, self.ids), stored
-        )
-        kept = read_back.not_removed(change, write_entries.filled(change.body, self.ids), stored)
-        shown = read_back.as_reported((*found, *kept))
-        if shown and now is not None and read_back.was_overtaken(change.observation, now, answer):
+        found = one_write.stored_otherwise(kind, resolve(change.declared, self.ids), stored)
+        kept = one_write.not_removed(change, resolve(change.body, self.ids), stored)
+        shown = one_write.as_reported((*found, *kept))
+        if shown and now is not None and one_write.was_overtaken(change.observation, now, answer):
             overtaken = model.Overtaken(now.edit, shown)
             self.applied.overtaken[change.ref] = overtaken
-            return entries, write_entries.with_overtaken(answer, overtaken)
+            return entries, one_write.with_overtaken(answer, overtaken)
         if shown:
             self.applied.rewritten[change.ref] = shown
         if found:
             entries.append(
-                read_back.rewritten_entry(self.name, self.journal.now(), change.ref, found)
+                one_write.rewritten_entry(self.name, self.journal.now(), change.ref, found)
             )
         return entries, answer

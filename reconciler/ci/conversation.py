@@ -25,11 +25,11 @@ from reconciler.ci.runner import Inputs, Runner
 from reconciler.cli.console import redacted
 from reconciler.errors import ExitCode, GuardRefused, Stale
 from reconciler.model import GuardViolation, Plan
-from reconciler.model.outcome import CommentState
+from reconciler.model.plan import CommentState
 from reconciler.operations.apply_plan import Consent
 from reconciler.operations.open_session import Session
 from reconciler.operations.plan_and_drift import read_plan_file
-from reconciler.planning.guards.consent import listed_of, listing_of
+from reconciler.planning.guards import listed_of, listing_of
 from reconciler.project import unsafe_base_url
 from reconciler.report.plan.document import PlanDocument, listed_in
 from reconciler.report.plan.stale import unlisted

@@ -45,7 +45,7 @@ from reconciler.errors import (
     worst,
 )
 from reconciler.model import Action, Plan
-from reconciler.model.guard_levels import EXPLICIT_LEVEL, FROZEN
+from reconciler.model.guards import EXPLICIT_LEVEL, FROZEN, NEW_JOURNAL
 from reconciler.operations.added_by_features import (
     CHANGE_CHECKS,
     CHANGE_NOTES,
@@ -67,8 +67,7 @@ from reconciler.operations.plan_and_drift import (
     wanted_by,
     write_private,
 )
-from reconciler.planning.guards.consent import UnderReview
-from reconciler.planning.guards.plan_limits import NEW_JOURNAL
+from reconciler.planning.guards import UnderReview
 from reconciler.project import Project
 from reconciler.report.complaints.document import file_in_repository
 from reconciler.report.complaints.junit import annotation_lines

@@ -37,7 +37,7 @@ from reconciler.operations.offline import Offline, in_folder, opened_offline
 from reconciler.operations.open_project import Options, Reporter, lead_here
 from reconciler.operations.open_session import Session, session_of
 from reconciler.operations.secret_sources import Allowed
-from reconciler.planning.guards.consent import UnderReview
+from reconciler.planning.guards import UnderReview
 from reconciler.project import (
     Environment,
     Project,

@@ -29,7 +29,7 @@ from reconciler.model import (
     Unchanged,
     Written,
 )
-from reconciler.model.outcome import CommentState
+from reconciler.model.plan import CommentState
 from reconciler.operations.added_by_features import ProposedEdits, StepReport
 from reconciler.operations.check_project import NOT_CHECKED, Checked
 from reconciler.operations.open_session import counts_of

@@ -16,9 +16,9 @@ from reconciler.ci.forge.pull_requests import root_of
 from reconciler.cli.console import redacted
 from reconciler.errors import InvalidInput, OutputLost, UsageError
 from reconciler.journal.store import LockTimeout
-from reconciler.model.guard_levels import FLAGS
+from reconciler.model.guards import FLAGS
 from reconciler.operations import added_by_features as added
-from reconciler.planning.guards.consent import OverrideReasons, read_overridden
+from reconciler.planning.guards import OverrideReasons, read_overridden
 from reconciler.project import BASE_URL, Shard, read_shard
 from reconciler.report.markdown import ANNOTATIONS_OF_A_LEVEL, LARGEST_OUTPUTS, SUMMARY_BYTES
 from reconciler.report.safe import for_workflow_data, safe

@@ -21,7 +21,7 @@ from reconciler.cli.lock_wait import lock_timeout, read_patience
 from reconciler.cli.options import Command, together
 from reconciler.errors import UsageError
 from reconciler.journal.store import LockTimeout
-from reconciler.model.guard_levels import ALLOW_DESTROY, NEW_JOURNAL
+from reconciler.model.guards import ALLOW_DESTROY, NEW_JOURNAL
 from reconciler.operations.added_by_features import (
     ADDED_OPTIONS,
     BEFORE_LOCK,
@@ -33,7 +33,7 @@ from reconciler.operations.apply_plan import Consent, plan_and_apply
 from reconciler.operations.open_project import Options
 from reconciler.operations.open_session import begin_session
 from reconciler.operations.plan_and_drift import as_reviewed, part_asked_for, read_plan_file
-from reconciler.planning.guards.consent import UnderReview, read_overridden
+from reconciler.planning.guards import UnderReview, read_overridden
 from reconciler.report.plan.document import listed_in
 from reconciler.runtime.progress import Deed
 

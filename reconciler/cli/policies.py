@@ -26,10 +26,10 @@ from reconciler.kinds.assumed_reads import text as text_of
 from reconciler.kinds.log_policy_set.remote import bulk_create, bulk_test, flaw_of_input
 from reconciler.operations.open_project import Options
 from reconciler.operations.open_session import open_target
-from reconciler.records.log_policies import (
-    PRIORITIES,
+from reconciler.records.listings import (
+    POLICY_PRIORITIES,
+    POLICY_SEVERITIES,
     RULE_TYPES,
-    SEVERITIES,
     LogPolicy,
     PolicyRuleRecord,
     list_log_policies,
@@ -53,7 +53,7 @@ def _rule(rule: PolicyRuleRecord | None) -> str:
 COLUMNS: tuple[Column[LogPolicy], ...] = (
     Column("order", lambda policy: "" if policy.order is None else str(policy.order)),
     Column("name", lambda policy: policy.name),
-    Column("priority", lambda policy: plain(PRIORITIES, policy.priority)),
+    Column("priority", lambda policy: plain(POLICY_PRIORITIES, policy.priority)),
     Column("enabled", lambda policy: "no" if policy.enabled is False else "yes"),
     Column("application", lambda policy: _rule(policy.application_rule)),
     Column("subsystem", lambda policy: _rule(policy.subsystem_rule)),
@@ -138,7 +138,7 @@ def _wire_rows(rows: Sequence[dict[str, Json]], file: Path) -> list[dict[str, Js
 
 def _wire_row(row: dict[str, Json], flag: str) -> dict[str, Json]:
     severities = [part for part in text_of(row, "severity").split(",") if part]
-    spelled = ",".join(enumerated(SEVERITIES, severities, flag))
+    spelled = ",".join(enumerated(POLICY_SEVERITIES, severities, flag))
     values = (text_of(row, "application"), text_of(row, "subsystem"), spelled)
     return dict(zip(WIRE_FIELDS, values, strict=True))
 
@@ -178,7 +178,7 @@ def _result_cells(row: dict[str, Json], result: dict[str, Json]) -> list[str]:
     return [
         *(text_of(row, name) for name in ROW_FIELDS),
         text_of(policy, "name") if met and isinstance(policy, dict) else NO_POLICY,
-        plain(PRIORITIES, text_of(policy, "priority")) if isinstance(policy, dict) else "",
+        plain(POLICY_PRIORITIES, text_of(policy, "priority")) if isinstance(policy, dict) else "",
     ]
 
 

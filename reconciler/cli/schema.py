@@ -14,7 +14,7 @@ from reconciler.cli.overview import in_order
 from reconciler.errors import UsageError
 from reconciler.kinds import KINDS
 from reconciler.kinds.json_schema import DIALECT, Schema, schema_of, workspace_schema
-from reconciler.model.model_config import PublishedSchema
+from reconciler.model.assumptions import PublishedSchema
 from reconciler.project.settings import project_schema
 from reconciler.report.applied_formats import AppliedDocument, AppliedLine
 from reconciler.report.complaints.document import ComplaintDocument, ComplaintsDocument

@@ -47,10 +47,17 @@ from reconciler.cli.root import Group
 from reconciler.errors import ExitCode, InvalidInput, MissingExtra, UsageError
 from reconciler.operations.open_project import Options
 from reconciler.operations.open_session import open_target
-from reconciler.records import case_records, incident_records
-from reconciler.records.alert_events import AlertEvent, EventFilter, list_alert_events
-from reconciler.records.data_usage import RANGES, DailyUnits, daily_units
-from reconciler.records.incident_records import ExtendedIncidentEvent, Incident
+from reconciler.records import listings
+from reconciler.records.listings import (
+    RANGES,
+    AlertEvent,
+    DailyUnits,
+    EventFilter,
+    ExtendedIncidentEvent,
+    Incident,
+    daily_units,
+    list_alert_events,
+)
 from reconciler.report.safe import safe
 from reconciler.report.table import usage_chart
 from reconciler.runtime import regular_files
@@ -90,13 +97,13 @@ def list_events(
     return lambda api, most: list_alert_events(api, wanted, most)
 
 
-CASE_COLUMNS: tuple[Column[case_records.Case], ...] = (
+CASE_COLUMNS: tuple[Column[listings.Case], ...] = (
     Column("case", lambda case: case.readable_id or case.id, whole=True),
     Column("created", lambda case: clock_time(case.create_time), whole=True),
-    Column("priority", lambda case: plain(case_records.PRIORITIES, case.priority)),
-    Column("state", lambda case: plain(case_records.STATES, case.state)),
-    Column("status", lambda case: plain(case_records.STATUSES, case.status)),
-    Column("category", lambda case: plain(case_records.CATEGORIES, case.category)),
+    Column("priority", lambda case: plain(listings.CASE_PRIORITIES, case.priority)),
+    Column("state", lambda case: plain(listings.CASE_STATES, case.state)),
+    Column("status", lambda case: plain(listings.CASE_STATUSES, case.status)),
+    Column("category", lambda case: plain(listings.CATEGORIES, case.category)),
     Column("title", lambda case: case.title),
 )
 
@@ -108,51 +115,51 @@ def cases() -> None:
 
 @cases.command("list")
 @values_of(
-    case_records.STATES, "--state", "states", "Only cases in this state, as active or resolved"
+    listings.CASE_STATES, "--state", "states", "Only cases in this state, as active or resolved"
 )
 @values_of(
-    case_records.STATUSES,
+    listings.CASE_STATUSES,
     "--status",
     "statuses",
     "Only cases with this status, as open or acknowledged",
 )
 @values_of(
-    case_records.PRIORITIES,
+    listings.CASE_PRIORITIES,
     "--priority",
     "priorities",
     "Only cases of this priority, p1 to p5",
     "P",
 )
 @values_of(
-    case_records.CATEGORIES, "--category", "categories", "Only cases of this category, as security"
+    listings.CATEGORIES, "--category", "categories", "Only cases of this category, as security"
 )
 @pairs("--label", "labels", "Only cases with this label; repeat it for more.")
 @pairs("--grouping", "groupings", "Only cases with this grouping; repeat it for more.")
 @click.option("--text", default="", metavar="WORDS", help="Only cases that contain this text.")
 @click.option("--unassigned", is_flag=True, help="Only cases without an assignee.")
 @listing(CASE_COLUMNS, "case")
-def list_all_cases(**wanted: Any) -> Records[case_records.Case]:
+def list_all_cases(**wanted: Any) -> Records[listings.Case]:
     """List cases, newest first. The key needs the permission `case:Read`."""
-    return lambda api, most: case_records.list_cases(api, case_records.CaseFilter(**wanted), most)
+    return lambda api, most: listings.list_cases(api, listings.CaseFilter(**wanted), most)
 
 
 INCIDENT_COLUMNS: tuple[Column[Incident], ...] = (
     Column("incident", lambda incident: incident.id, whole=True),
     Column("created", lambda incident: clock_time(incident.created_at), whole=True),
     Column("closed", lambda incident: clock_time(incident.closed_at) or "open", whole=True),
-    Column("severity", lambda incident: plain(incident_records.SEVERITIES, incident.severity)),
-    Column("status", lambda incident: plain(incident_records.STATUSES, incident.status)),
+    Column("severity", lambda incident: plain(listings.INCIDENT_SEVERITIES, incident.severity)),
+    Column("status", lambda incident: plain(listings.INCIDENT_STATUSES, incident.status)),
     Column("name", lambda incident: incident.name),
 )
 
 
-def _known(event: ExtendedIncidentEvent) -> incident_records.EventMetadata:
-    return event.incident_event_extended_metadata or incident_records.EventMetadata()
+def _known(event: ExtendedIncidentEvent) -> listings.EventMetadata:
+    return event.incident_event_extended_metadata or listings.EventMetadata()
 
 
 def _kind(event: ExtendedIncidentEvent) -> str:
     kind = event.incident_event.incident_event_type if event.incident_event is not None else ""
-    return plain(incident_records.EVENT_TYPES, kind)
+    return plain(listings.EVENT_TYPES, kind)
 
 
 INCIDENT_EVENT_COLUMNS: tuple[Column[ExtendedIncidentEvent], ...] = (
@@ -160,9 +167,11 @@ INCIDENT_EVENT_COLUMNS: tuple[Column[ExtendedIncidentEvent], ...] = (
     Column("event", _kind),
     Column(
         "severity",
-        lambda event: plain(incident_records.SEVERITIES, _known(event).incident_severity),
+        lambda event: plain(listings.INCIDENT_SEVERITIES, _known(event).incident_severity),
     ),
-    Column("status", lambda event: plain(incident_records.STATUSES, _known(event).incident_status)),
+    Column(
+        "status", lambda event: plain(listings.INCIDENT_STATUSES, _known(event).incident_status)
+    ),
     Column("alert", lambda event: _known(event).alert_name),
 )
 
@@ -173,10 +182,10 @@ def incidents() -> None:
 
 
 _severities = values_of(
-    incident_records.SEVERITIES, "--severity", "severities", "Only this severity, as error"
+    listings.INCIDENT_SEVERITIES, "--severity", "severities", "Only this severity, as error"
 )
 _statuses = values_of(
-    incident_records.STATUSES, "--status", "statuses", "Only this status, as triggered"
+    listings.INCIDENT_STATUSES, "--status", "statuses", "Only this status, as triggered"
 )
 _muted = click.option(
     "--muted/--not-muted",
@@ -191,7 +200,7 @@ _muted = click.option(
 @_severities
 @_statuses
 @values_of(
-    incident_records.STATES,
+    listings.INCIDENT_STATES,
     "--state",
     "states",
     "Only incidents in this state, triggered or resolved",
@@ -219,8 +228,8 @@ _muted = click.option(
 @listing(INCIDENT_COLUMNS, "incident")
 def list_all_incidents(since: str | None, until: str | None, **wanted: Any) -> Records[Incident]:
     """List incidents, such as the open ones of the last week: --open --since 7d."""
-    found = incident_records.IncidentFilter(created=parse_range(since, until), **wanted)
-    return lambda api, most: incident_records.list_incidents(api, found, most)
+    found = listings.IncidentFilter(created=parse_range(since, until), **wanted)
+    return lambda api, most: listings.list_incidents(api, found, most)
 
 
 @incidents.command("events")
@@ -239,8 +248,8 @@ def list_incident_events(
     since: str | None, until: str | None, **wanted: Any
 ) -> Records[ExtendedIncidentEvent]:
     """List what happened to incidents."""
-    found = incident_records.IncidentEventFilter(span=parse_range(since, until), **wanted)
-    return lambda api, most: incident_records.list_incident_events(api, found, most)
+    found = listings.IncidentEventFilter(span=parse_range(since, until), **wanted)
+    return lambda api, most: listings.list_incident_events(api, found, most)
 
 
 @incidents.command
@@ -256,7 +265,7 @@ def close(*, ids: tuple[str, ...], yes: bool, options: Options, form: str) -> in
         raise UsageError("there is no terminal: give --yes")
     session = open_target(options)
     wanted = list(dict.fromkeys(ids))
-    found = session.ask(lambda api: incident_records.find_incidents(api, wanted))
+    found = session.ask(lambda api: listings.find_incidents(api, wanted))
     lost = [text for text in wanted if text not in found]
     if lost:
         raise UsageError(f"there is no incident {', '.join(lost)}; nothing was closed")
@@ -272,11 +281,7 @@ def close(*, ids: tuple[str, ...], yes: bool, options: Options, form: str) -> in
     if still_open and not yes and not agreed(f"Close {len(still_open)} of {len(wanted)}?"):
         words("nothing was closed")
         still_open = []
-    known = (
-        session.ask(lambda api: incident_records.close_incidents(api, still_open))
-        if still_open
-        else []
-    )
+    known = session.ask(lambda api: listings.close_incidents(api, still_open)) if still_open else []
     closed = [incident for incident in known if not incident.is_open]
     stay = [text for text in still_open if text not in {incident.id for incident in closed}]
     code = ExitCode.PARTIAL if stay else ExitCode.DONE

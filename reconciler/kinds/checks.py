@@ -228,7 +228,9 @@ def _finding(wrong: InvalidValue, bounds: Mapping[str, Any]) -> Finding:
         message = f"{name_of(path)} is the text `{value}`, not a boolean"
         return Finding("M311", path, message, suggestion=_TEXT_BOOLEANS[value.casefold()])
     if kind in WANTED:
-        message = f"{name_of(path)} must be {_wanted(wrong)}, not {_described(value)}"
+        part = wrong.facts.part if kind == "model_type" else None
+        wanted = WANTED[kind] if part is None else wanted_of(part)
+        message = f"{name_of(path)} must be {wanted}, not {_described(value)}"
         return Finding("M301", path, message, suggestion=meant_value(wrong))
     if kind == "string_pattern_mismatch":
         form = traits.FORMS.get(bounds["pattern"], f"of the form {bounds['pattern']}")
@@ -238,11 +240,6 @@ def _finding(wrong: InvalidValue, bounds: Mapping[str, Any]) -> Finding:
 
 
 MOST_NAMED = 8
-
-
-def _wanted(wrong: InvalidValue) -> str:
-    part = wrong.facts.part if wrong.kind == "model_type" else None
-    return WANTED[wrong.kind] if part is None else wanted_of(part)
 
 
 def wanted_of(part: type[traits.Part]) -> str:
@@ -341,7 +338,7 @@ def _part_findings(document: Json, model: type[traits.Part], path: Path) -> Iter
     for key, value in document.items():
         facts = known.get(key)
         if facts is None:
-            strange.extend(_strange_field(above, key, document, model, path))
+            strange.extend(_strange_field(above, key, document, model, (*path, key)))
             continue
         above = key
         if not facts.plain:
@@ -358,9 +355,10 @@ def _strange_field(
 ) -> Iterator[Finding]:
     """Yield the finding about an unknown field; `above` is the last known field before it."""
     if _is_left_by(above, key, document, model):
-        yield _outdented_finding(above, key, path)
+        message = f"`{key}` is a field of `{above}`, which is above it, and not of what both are in"
+        yield warning("M304", path, message, Advice(f"indent it below `{above}`"), at_key=True)
     elif not _is_of_an_item(key, document, model):
-        yield from _unknown_field(key, document, model, (*path, key))
+        yield from _unknown_field(key, document, model, path)
 
 
 def _is_of_an_item(key: str, document: dict[str, Json], model: type[traits.Part]) -> bool:
@@ -432,11 +430,6 @@ def _is_left_by(above: str, key: str, document: dict[str, Json], model: type[tra
         return False
     content = document[above]
     return content is None or (isinstance(content, dict) and key not in content)
-
-
-def _outdented_finding(above: str, key: str, path: Path) -> Finding:
-    message = f"`{key}` is a field of `{above}`, which is above it, and not of what both are in"
-    return warning("M304", (*path, key), message, Advice(f"indent it below `{above}`"), at_key=True)
 
 
 SHORTEST_BEGUN: Final = 4

@@ -12,10 +12,10 @@ from typing import Any, Final, TypeAlias
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import core_schema
 
-from reconciler.kinds.envelope_fields import MANIFEST, MANIFEST_KEYS, METADATA, EnvelopeField
+from reconciler.kinds.field_traits import MANIFEST, MANIFEST_KEYS, METADATA, EnvelopeField
 from reconciler.kinds.kind import IdForm, Kind
 from reconciler.model import API_VERSION
-from reconciler.model.model_config import DescribedSchema
+from reconciler.model.assumptions import DescribedSchema
 from reconciler.syntax.expressions import EDITOR_PATTERN
 
 Schema: TypeAlias = dict[str, Any]

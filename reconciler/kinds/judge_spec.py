@@ -216,13 +216,12 @@ def _name_in(path: Path, repair: Repair) -> str:
 
 def _named(names: Sequence[str]) -> str:
     distinct = [*dict.fromkeys(names)]
-    shown = ", ".join(f"`{name}`{_times(names.count(name))}" for name in distinct[:MOST_NAMED])
+    counts = {name: names.count(name) for name in distinct[:MOST_NAMED]}
+    shown = ", ".join(
+        f"`{name}` {count} times" if count > 1 else f"`{name}`" for name, count in counts.items()
+    )
     more = sum(name not in distinct[:MOST_NAMED] for name in names)
     return " ".join(filter(None, (shown, and_more(more))))
-
-
-def _times(count: int) -> str:
-    return f" {count} times" if count > 1 else ""
 
 
 def kind_like(record: Json) -> Kind | None:
@@ -239,7 +238,10 @@ def kind_hinted(record: Json) -> Kind | None:
 
     The record has a name, and a list or an object that only that kind has.
     """
-    return _only_kind(record, _is_named)
+    return _only_kind(
+        record,
+        lambda fixed, kind: kind.singleton or isinstance(value_at(fixed, kind.title), str),
+    )
 
 
 def _only_kind(record: Json, is_like: Callable[[Json, Kind], bool]) -> Kind | None:
@@ -248,26 +250,18 @@ def _only_kind(record: Json, is_like: Callable[[Json, Kind], bool]) -> Kind | No
         fixed = record
         for made in PasteRepair(kind.spec, kind.id_form, has_id=True).rounds(record):
             fixed = repaired(fixed, made)
-        if _has_part_of_its_own(fixed, kind) and is_like(fixed, kind):
+        content = fixed.get(kind.spec.bare, fixed) if isinstance(fixed, dict) else None
+        parts = content.items() if isinstance(content, dict) else ()
+        inside = {key for key, value in parts if isinstance(value, dict | list)}
+        if inside & _parts_of_its_own(kind.name) and is_like(fixed, kind):
             found.append(kind)
     return found[0] if len(found) == 1 else None
-
-
-def _is_named(record: Json, kind: Kind) -> bool:
-    return kind.singleton or isinstance(value_at(record, kind.title), str)
 
 
 def _fits(record: Json, kind: Kind) -> bool:
     findings = islice(lint(record, kind.spec), 1000)
     return not any(
         finding.severity is Severity.ERROR or finding.code == "M302" for finding in findings
-    )
-
-
-def _has_part_of_its_own(record: Json, kind: Kind) -> bool:
-    content = record.get(kind.spec.bare, record) if isinstance(record, dict) else None
-    return isinstance(content, dict) and not _parts_of_its_own(kind.name).isdisjoint(
-        key for key, value in content.items() if isinstance(value, dict | list)
     )
 
 

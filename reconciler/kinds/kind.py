@@ -1,16 +1,19 @@
-"""Declarations of kinds for the engine: data and functions, no base class; forms of their ids."""
+"""Declarations of kinds for the engine: data and functions, no base class.
+
+Also the forms of their ids, and the findings of checks of a `spec`.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from http import HTTPStatus
 from importlib import import_module
-from typing import TYPE_CHECKING, Final, Never, TypeAlias
+from typing import TYPE_CHECKING, Final, NamedTuple, Never, TypeAlias
 
-from reconciler.document import ABSENT, Json, Missing
+from reconciler.document import ABSENT, Json, Missing, Path
 from reconciler.errors import AnotherRecord, ReconcilerError, ServiceRefused, UnreadableReply
 from reconciler.kinds.field_traits import INT32_MAX, UUID_PATTERN
 from reconciler.kinds.shape import exact_shape_of, shape_of
@@ -24,6 +27,7 @@ from reconciler.model import (
     RemoteId,
     Unconfirmed,
 )
+from reconciler.redaction.templates import Template
 from reconciler.runtime.advice import on_journal
 
 if TYPE_CHECKING:
@@ -82,24 +86,16 @@ _UUID = re.compile(UUID_PATTERN)
 _SHORT = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
-def _uuid(value: Json) -> RemoteId | None:
-    return value.lower() if isinstance(value, str) and _UUID.fullmatch(value) else None
-
-
 def _int32(value: Json) -> RemoteId | None:
     is_integer = isinstance(value, int) and not isinstance(value, bool)
     return value if is_integer and 1 <= value <= INT32_MAX else None  # type: ignore[operator,return-value]  # checked above
 
 
-def _short(value: Json) -> RemoteId | None:
-    return value if isinstance(value, str) and _SHORT.fullmatch(value) else None
-
-
-def _none(_: Json) -> RemoteId | None:
-    return None
-
-
-UUID = IdForm(_uuid, "a uuid", {"type": "string", "format": "uuid", "pattern": UUID_PATTERN})
+UUID = IdForm(
+    lambda value: value.lower() if isinstance(value, str) and _UUID.fullmatch(value) else None,
+    "a uuid",
+    {"type": "string", "format": "uuid", "pattern": UUID_PATTERN},
+)
 REQUIRED_UUID = IdForm(UUID.parse, UUID.words, UUID.schema, required=True)
 INT32 = IdForm(
     _int32,
@@ -108,11 +104,11 @@ INT32 = IdForm(
     counted=True,
 )
 DASHBOARD_ID = IdForm(
-    _short,
+    lambda value: value if isinstance(value, str) and _SHORT.fullmatch(value) else None,
     "1 to 64 of the characters A-Z, a-z, 0-9, _ and -",
     {"type": "string", "pattern": "^[A-Za-z0-9_-]+$"},
 )
-NO_ID = IdForm(_none, "left out: there is only one", {})
+NO_ID = IdForm(lambda _: None, "left out: there is only one", {})
 
 
 @dataclass(frozen=True, slots=True)
@@ -481,3 +477,50 @@ async def observe(
         return await kind.remote.observe(api, manifest, memory)
     except (UnreadableReply, ServiceRefused) as error:
         return error
+
+
+class SpecFinding(NamedTuple):
+    """One place in a `spec` that a check is about, and its message."""
+
+    path: Path
+    message: str
+    suggestion: str = ""
+    at_key: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbours:
+    """The manifests of a workspace: `own` are of one kind, `elsewhere` of other environments."""
+
+    own: Sequence[Manifest]
+    every: Sequence[Manifest]
+    elsewhere: Collection[Ref]
+
+
+def text_of(value: object) -> str | None:
+    """Return a known text; None for any other value, or a text that is filled in late."""
+    return value if isinstance(value, str) and not isinstance(value, Template) else None
+
+
+def is_blank(value: Json) -> bool:
+    """Return whether it is null or absent, or a text of nothing but space."""
+    return value is None or (isinstance(value, str) and not value.strip())
+
+
+_WHOLE = re.compile(r"-?[0-9]{1,18}")
+
+
+def number_of(value: Json | Missing) -> float | None:
+    """Return a number, also if it is written as text; None for any other value."""
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, int | float):
+        return value
+    text = text_of(value)
+    return float(text) if text is not None and _WHOLE.fullmatch(text) else None
+
+
+def lists_in(document: Mapping[str, Json], key: str) -> Sequence[Json]:
+    """Return a list of a mapping, empty if there is none."""
+    value = document.get(key)
+    return value if isinstance(value, list) else ()

@@ -118,24 +118,17 @@ def _changed(repair: Repair, name: str, value: Json) -> tuple[str | None, Json]:
             return repair.name, value
         case Negate():
             return repair.name, repair.value
-        case Unquote() | Wrap() | Unwrap() | Lift():
-            return name, _value_after(repair, value)
-        case _:
-            assert_never(repair)
-
-
-def _value_after(repair: Unquote | Wrap | Unwrap | Lift, value: Json) -> Json:
-    match repair:
         case Unquote():
-            return repair.number
+            changed: Json = repair.number
         case Wrap():
-            return {repair.name: value}
+            changed = {repair.name: value}
         case Unwrap():
-            return _unwrapped(value, repair)
+            changed = _unwrapped(value, repair)
         case Lift():
-            return _lifted(value, repair)
+            changed = _lifted(value, repair)
         case _:
             assert_never(repair)
+    return name, changed
 
 
 def _unwrapped(value: Json, unwrap: Unwrap) -> Json:

@@ -9,13 +9,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from reconciler.model.manifest import *  # noqa: F403 - a second list of the names would differ
+    from reconciler.model.guards import *  # noqa: F403 - a second list of the names would differ
+    from reconciler.model.manifest import *  # noqa: F403 - as above
     from reconciler.model.observation import *  # noqa: F403 - as above
-    from reconciler.model.outcome import *  # noqa: F403 - as above
     from reconciler.model.plan import *  # noqa: F403 - as above
     from reconciler.model.reason import *  # noqa: F403 - as above
 
-_FILES = ("manifest", "observation", "outcome", "reason", "plan")
+_FILES = ("manifest", "observation", "guards", "reason", "plan")
 """The files that are searched for a name; a file comes after the files that it needs."""
 
 

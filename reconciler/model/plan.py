@@ -1,4 +1,4 @@
-"""Changes of a plan, the guards against them, and drift since the last apply. Pure."""
+"""Changes of a plan, outcomes of their writes, and drift since the last apply. Pure."""
 
 from __future__ import annotations
 
@@ -9,9 +9,17 @@ from typing import ClassVar, Literal, Protocol, TypeAlias, TypeVar, assert_never
 
 from reconciler.document import ABSENT, Difference, Json, Missing, Path
 from reconciler.errors import ExitCode
-from reconciler.model.guard_levels import GuardLevel, guard_key, level_of
+from reconciler.model.guards import GuardViolation
 from reconciler.model.manifest import Manifest, Ref, RemoteId, Selected, Source
-from reconciler.model.observation import NOBODY, Absent, LastEdit, Observation, Unread
+from reconciler.model.observation import (
+    NO_SERVER_INFO,
+    NOBODY,
+    Absent,
+    LastEdit,
+    Observation,
+    ServerInfo,
+    Unread,
+)
 from reconciler.model.reason import Reason, Remark, RenamedFrom
 
 
@@ -75,13 +83,7 @@ class Action(Enum):
     @property
     def is_to_do(self) -> bool:
         """Return whether an apply is to do something with the resource, even if it cannot."""
-        match self:
-            case Action.CREATE | Action.UPDATE | Action.ASSERT | Action.BLOCKED:
-                return True
-            case Action.KEEP | Action.ORPHAN:
-                return False
-            case _:
-                assert_never(self)
+        return self.writes or self is Action.BLOCKED
 
 
 class Evidence(Enum):
@@ -187,44 +189,6 @@ class UnsettledCreate:
     ref: Ref
     since: str
     request_id: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GuardViolation:
-    """A violation of a guard: what an apply needs consent for, and how to consent.
-
-    `ref` is None if it is about many resources; otherwise `said` continues the sentence after its
-    name. `said` has the figures and the limit. `until` is when it ends by itself, as an ISO 8601
-    time, "" if that is unknown. `code` is the permanent name of the guard: docs/guards.md.
-    `destroys` lists all that would be destroyed. `figures` must be the same for a review to consent
-    to it, if that is not `said`. `own_level` is its level if that is not the level of its code, and
-    `is_met` whether consent was given.
-    """
-
-    ref: Ref | None = None
-    said: str
-    remedies: tuple[str, ...]
-    code: str
-    destroys: tuple[str, ...] = ()
-    until: str = ""
-    figures: str = ""
-    own_level: GuardLevel | None = None
-    is_met: bool = False
-
-    @property
-    def level(self) -> GuardLevel:
-        """The level of consent that it needs."""
-        return self.own_level or level_of(self.code)
-
-    @property
-    def key(self) -> str:
-        """The name of this violation: the same for the same code, resource and figures."""
-        return guard_key(self.code, str(self.ref or ""), self.figures or self.said)
-
-    @property
-    def message(self) -> str:
-        """The whole sentence."""
-        return self.said if self.ref is None else f"{self.ref}{self.said}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -427,3 +391,98 @@ class DriftReport:
     def new(self) -> int:
         """The number of findings that did not exist when drift was last recorded."""
         return sum(drift.is_new is True for drift in self.found)
+
+
+CommentState: TypeAlias = Literal[
+    "planned",
+    "no-changes",
+    "offline",
+    "failed",
+    "applying",
+    "applied",
+    "partial",
+    "in-doubt",
+    "not-applied",
+    "superseded",
+]
+"""The state of a comment on a pull request."""
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """The service acknowledged the write.
+
+    `stored` is the document that it returns as the new one. `revision` is the revision that a read
+    shows until the next write, if the answer has it.
+    """
+
+    ref: Ref
+    remote_id: RemoteId | None
+    message: str = ""
+    stored: dict[str, Json] | None = None
+    revision: str = ""
+    told: ServerInfo = NO_SERVER_INFO
+    """Further facts in the answer that are needed later."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unchanged:
+    """The service saw nothing to change."""
+
+    ref: Ref
+    remote_id: RemoteId | None
+    message: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """The service, or this program for it, refused this one resource: nothing changed.
+
+    `reasons` are those of a plan that could not do it; then there is no `message`. `ways_out` are
+    the remedies, if any are known.
+    """
+
+    ref: Ref
+    message: str
+    exit_code: int = ExitCode.PARTIAL
+    reasons: tuple[Reason, ...] = ()
+    remedies: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Unconfirmed:
+    """Sent, and may have happened: the next plan will show it."""
+
+    ref: Ref
+    message: str
+    exit_code: int = ExitCode.PARTIAL
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """Not sent, because of something else."""
+
+    ref: Ref
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class InDoubt:
+    """A create that may have happened, and cannot be looked up."""
+
+    ref: Ref
+    message: str
+
+
+Outcome: TypeAlias = Written | Unchanged | Refused | Unconfirmed | Skipped | InDoubt
+
+
+@dataclass(frozen=True, slots=True)
+class Overtaken:
+    """Another writer changed a resource between our write and our read of it.
+
+    In `differences`, `before` is what was sent and `after` what is live.
+    """
+
+    edit: LastEdit
+    differences: tuple[Difference, ...]

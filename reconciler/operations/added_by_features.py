@@ -35,7 +35,7 @@ class AddedOption:
 
 
 ADDED_OPTIONS: Final = Rows[AddedOption]("consent-options")
-"""By the names of the options. One that takes a reason is a flag of `model/guard_levels.py`."""
+"""By the names of the options. One that takes a reason is a flag of `model/guards.py`."""
 
 WaitBeforeLock: TypeAlias = "Callable[[Session, LockTimeout], None]"
 """Returns once an apply may begin. Raises what planning raises, and GuardRefused."""

@@ -14,20 +14,27 @@ from reconciler.journal.entries import OverrideEntry, Unfrozen
 from reconciler.journal.journal import Journal
 from reconciler.journal.store import LockTimeout
 from reconciler.model import Change, LostUnseen, Plan, Ref
-from reconciler.model.guard_blocks import GuardBlock, guard_blocks
-from reconciler.model.guard_levels import BREAK_GLASS, FROZEN, REVIEW_LEVEL, flag_of
+from reconciler.model.guards import (
+    BREAK_GLASS,
+    FROZEN,
+    REVIEW_LEVEL,
+    GuardBlock,
+    flag_of,
+    guard_blocks,
+)
 from reconciler.operations.interrupts import interrupts
 from reconciler.operations.open_project import Reporter, applied_commit
 from reconciler.operations.open_session import Session, known_secrets, open_api
 from reconciler.operations.plan_and_drift import plan_now
-from reconciler.planning.guards import Agreed, unmet
-from reconciler.planning.guards.consent import (
+from reconciler.planning.guards import (
     NOTHING_OVERRIDDEN,
+    Agreed,
     OverrideReasons,
     consented,
     guards_of_part,
     is_covered,
     listed_of,
+    unmet,
 )
 from reconciler.project import Guards
 from reconciler.report.counts import lost_json

@@ -19,13 +19,13 @@ from reconciler import model
 from reconciler.errors import InvalidInput
 from reconciler.journal.journal import Journal
 from reconciler.kinds import BY_NAME
-from reconciler.model.guard_levels import FLAGS
+from reconciler.model.guards import FLAGS
 from reconciler.model.quoting import and_more
 from reconciler.operations.apply_plan import Consent, plan_and_apply
 from reconciler.operations.open_project import Options, Reporter, is_whole, today
 from reconciler.operations.open_session import Session, open_workspace, read_journal
 from reconciler.operations.plan_and_drift import plan_now
-from reconciler.planning.guards.consent import OverrideReasons
+from reconciler.planning.guards import OverrideReasons
 from reconciler.project import (
     Embedded,
     EmbeddedEmulator,

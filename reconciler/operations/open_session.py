@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     from reconciler.api.secret import Redaction
     from reconciler.journal.journal import Journal
     from reconciler.model import Against, Manifest, Plan, Ref, Selected
-    from reconciler.planning.guards.consent import UnderReview
+    from reconciler.planning.guards import UnderReview
     from reconciler.planning.make_plan import PlanTarget
 
 

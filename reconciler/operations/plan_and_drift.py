@@ -21,13 +21,18 @@ from reconciler.model import Drift, DriftReport, Manifest, Plan
 from reconciler.operations.open_project import Options, now
 from reconciler.operations.open_session import Session, cache_of, open_api
 from reconciler.planning.consequences import known_alerts, orphan, watchers_of
+from reconciler.planning.decide import OlderSeals
 from reconciler.planning.find_drift import find_drift, remembered
-from reconciler.planning.guards import PlanUnderGuard, with_feature_guards, with_guards, with_levels
-from reconciler.planning.guards.consent import NO_REVIEW
+from reconciler.planning.guards import (
+    NO_REVIEW,
+    PlanUnderGuard,
+    with_feature_guards,
+    with_guards,
+    with_levels,
+)
 from reconciler.planning.guards.plan_limits import TOO_MANY
 from reconciler.planning.make_plan import PlanTarget, make_plan
 from reconciler.planning.observe import DECISIONS_FORMAT, decided_before
-from reconciler.planning.redact_live import OlderSeals
 from reconciler.project import Embedded, Environment
 from reconciler.report.complaints.text import warnings_in_short
 from reconciler.report.plan.document import PlanDocument, read_plan

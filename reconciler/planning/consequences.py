@@ -41,7 +41,6 @@ from reconciler.model import (
     Reason,
     Ref,
     Remembered,
-    RemoteId,
     Seen,
     UndoesRollback,
     Watchers,
@@ -67,9 +66,11 @@ def watchers_of(
     for change in changes:
         if not change.action.is_to_do:
             continue
-        by_id = (change.ref.kind, _normal(change.ref, change.remote_id))
-        refs = {*declared.get(change.ref, ()), *declared.get(by_id, ())}
-        named = watchers_named(_reported(change, history), alerts)
+        kind, last = BY_NAME[change.ref.kind], history.of(change.ref).last
+        known = "" if change.remote_id is None else str(kind.normal_id(change.remote_id))
+        refs = {*declared.get(change.ref, ()), *declared.get((kind.name, known.lower()), ())}
+        reported = (last.told.alerts or ()) if last is not None else ()
+        named = watchers_named((*change.alerts, *reported), alerts)
         watchers = replace(named, refs=tuple(sorted({*refs, *named.refs})))
         if watchers.refs or watchers.others:
             found[change.ref] = watchers
@@ -99,15 +100,6 @@ def _declared(manifests: Iterable[Manifest]) -> dict[Ref | tuple[str, str], set[
             if watched.ref is not None or watched.remote_id:
                 found.setdefault(key, set()).add(manifest.ref)
     return found
-
-
-def _normal(ref: Ref, remote_id: RemoteId | None) -> str:
-    return "" if remote_id is None else str(BY_NAME[ref.kind].normal_id(remote_id)).lower()
-
-
-def _reported(change: Change, history: History) -> tuple[str, ...]:
-    last = history.of(change.ref).last
-    return (*change.alerts, *((last.told.alerts or ()) if last is not None else ()))
 
 
 def blocked_change(

@@ -1,10 +1,19 @@
-"""Deciding: from one manifest and the knowledge about its live side to one change. Pure."""
+"""Deciding: from one manifest and the knowledge about its live side to one change. Pure.
+
+Decisions are made on whole documents. What a plan or a drift report shows of a live document is
+redacted once, after all of it is decided.
+
+Older secrets are texts of live with a secret that the manifests no longer name, or not there. A
+copy of a widget keeps the value that its secret had when it was copied, and the manifests declare
+no secret at that place. Only the seals in the journal can identify such a value.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import assert_never
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final, TypeAlias, assert_never
 from uuid import UUID, uuid5
 
 from reconciler.document import (
@@ -15,12 +24,15 @@ from reconciler.document import (
     covers,
     differences,
     digest,
+    each_text,
     members_missing,
     merge,
     places_before,
+    texts_in,
     value_at,
 )
-from reconciler.journal.history import Memory
+from reconciler.journal.entries import Entry
+from reconciler.journal.history import JournalSeals, Memory, Sealed, seals_in
 from reconciler.kinds import BY_NAME
 from reconciler.kinds.kind import ConsentRule, Kind
 from reconciler.model import (
@@ -67,9 +79,160 @@ from reconciler.planning.consequences import (
     unseen_left_out,
     with_protection,
 )
-from reconciler.planning.redact_live import Older, no_seals, redacted
-from reconciler.redaction.redact import conceal, is_seal_of
-from reconciler.redaction.templates import references_in, resolve
+from reconciler.redaction.redact import conceal, is_seal_of, shown, veiled
+from reconciler.redaction.templates import (
+    HIDDEN,
+    Template,
+    holds_seal,
+    references_in,
+    resolve,
+    seal,
+    secret_values,
+)
+
+SHORTEST: Final = 8
+MOST_TRIED: Final = 500
+"""Each takes some milliseconds; after this many, the rest is hidden untested."""
+
+_WORD = re.compile(r"[^\s\"'`,;(){}\[\]<>]+")
+_PART = re.compile(r"[^\s\"'`,;(){}\[\]<>=:/?&@]+")
+
+Older: TypeAlias = Callable[[Ref, RemoteId | None], Sealed]
+"""Returns the seals of all secrets that a resource ever held, by its name and its id."""
+
+
+def no_seals(_: Ref, __: RemoteId | None) -> Sealed:
+    """Return no seals, where there is no journal."""
+    return frozenset()
+
+
+@dataclass(slots=True)
+class OlderSeals:
+    """The seals in everything that a journal says was declared of a resource.
+
+    `entries` are read once, on the first call.
+    """
+
+    entries: Callable[[], Iterable[Entry]]
+    _reported: JournalSeals | None = field(init=False, default=None)
+
+    def __call__(self, ref: Ref, remote_id: RemoteId | None) -> Sealed:
+        """Return the seals of one resource, found by its name and by its id."""
+        if self._reported is None:
+            self._reported = JournalSeals()
+            self._reported.add(self.entries())
+        return self._reported.of(ref, remote_id)
+
+
+@dataclass(slots=True)
+class OlderSecrets:
+    """The secrets that a live document of one resource must not show.
+
+    `seals` are the seals of older values. The values of the secrets in `declared` are searched for
+    inside texts. A text that is declared in the clear has been shown already, and is not hidden.
+    """
+
+    seals: Sealed
+    declared: Json
+    salt: str
+    _tried: int = field(init=False, default=0)
+    _values: frozenset[str] = field(init=False)
+    _public: frozenset[str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._values = frozenset(
+            secret for secret in secret_values(self.declared) if len(secret) >= SHORTEST
+        )
+        self._public = frozenset(
+            text for text in texts_in(self.declared) if not isinstance(text, Template)
+        )
+        self.seals = self.seals - seals_in([self.declared])
+
+    def hidden(self, live: Json) -> Json:
+        """Return a live document in which no text holds such a value."""
+        return each_text(live, self._hidden) if self.seals or self._values else live
+
+    def unshown(self, difference: Difference) -> Difference:
+        """Return a difference that shows no such value of live."""
+        return (
+            difference
+            if difference.before is ABSENT
+            else replace(difference, before=self.hidden(difference.before))
+        )
+
+    def _hidden(self, text: str) -> str:
+        is_public = isinstance(text, Template) or text == HIDDEN or text in self._public
+        if is_public or len(text) < SHORTEST:
+            return text
+        # It may be a secret, or hold one: its lines, its words, parts of words.
+        found = (text, text.strip(), *text.splitlines(), *_WORD.findall(text), *_PART.findall(text))
+        pieces = dict.fromkeys(piece for piece in found if len(piece) >= SHORTEST)
+        is_held = any(value in text for value in self._values) or any(map(self._fits, pieces))
+        return HIDDEN if is_held else text
+
+    def _fits(self, piece: str) -> bool:
+        """Return whether a text has one of the seals, or too many texts were tried."""
+        for name, sealed in self.seals:
+            self._tried += 1
+            if self._tried > MOST_TRIED or seal(piece, name, self.salt) == sealed:
+                return True
+        return False
+
+
+@dataclass(frozen=True, slots=True)
+class LiveRedaction:
+    """One live document, and what shows which of its values are or were secrets.
+
+    `written` are all declarations that live may have; what was sent comes before what is about to
+    be sent.
+    """
+
+    kind: Kind
+    live: Json
+    written: Sequence[Json]
+    older: OlderSecrets
+
+    def document(self) -> Json:
+        """Return the document as it may be shown."""
+        return self.older.hidden(veiled(self.live, self.written, self.kind.shape))
+
+    def differences(self, found: Iterable[Difference]) -> Iterator[Difference]:
+        """Yield the differences as they may be shown."""
+        hidden = shown(found, self.live, self.written, self.kind.shape)
+        return map(self.older.unshown, hidden)
+
+    def lost(self, change: Change) -> Iterator[Json]:
+        """Yield the members that a change destroys, as they may be shown."""
+        members = members_by_name(self.kind, veiled(self.live, self.written, self.kind.shape))
+        is_secret = any(map(holds_seal, self.written))
+        for name, member in zip(change.destroys, change.lost, strict=True):
+            # A member without a name cannot be found in the redacted list.
+            yield self.older.hidden(members.get(name, HIDDEN if is_secret else member))
+
+
+def redacted(kind: Kind, change: Change, memory: Memory, older: Older, salt: str) -> Change:
+    """Return a change that shows no secret of what was there before, older secrets among them.
+
+    What is kept shows nothing of live, so nothing of it has to be hidden.
+    """
+    written: Sequence[Json]
+    match change.observation:
+        case Seen(document=live) if change.differences or change.action is Action.BLOCKED:
+            written = (*memory.candidates, change.declared)
+            known = older(change.ref, memory.remote_id)
+        case Remembered(document=live) if change.differences:
+            written, known = (live,), frozenset()
+        case _:
+            return change
+    secrets = OlderSecrets(known, change.declared, salt)
+    redaction = LiveRedaction(kind, live, written, secrets)
+    return replace(
+        change,
+        differences=tuple(redaction.differences(change.differences)),
+        lost=tuple(redaction.lost(change)),
+        before=None if change.before is None else redaction.document(),
+    )
+
 
 NAMESPACE = UUID("b1a0c3de-51f4-5d27-9a3e-7c1d2f60a4b8")
 
@@ -98,9 +261,7 @@ def decide(manifest: Manifest, knowledge: Knowledge) -> Change:
     """Return the change that makes live as declared, or a blocked change with the reason."""
     kind = BY_NAME[manifest.ref.kind]
     if manifest.references:
-        spec = resolve(manifest.spec, knowledge.ids)
-        assert isinstance(spec, dict)  # noqa: S101 - filling references keeps the form
-        manifest = replace(manifest, spec=spec)
+        manifest = replace(manifest, spec=resolve(manifest.spec, knowledge.ids))
     memory, observation = knowledge.memory, knowledge.observation
     declared = kind.remote.complete(manifest, observation, memory)
     undecided = Change(
@@ -234,8 +395,10 @@ def _others(
     What live may hold of our own write, even of one in doubt, is not the edit of another.
     """
     live, memory = seen.document, knowledge.memory
-    if memory.last is None and (not memory.candidates or _is_as_before(live, memory)):
-        if not _is_empty(kind, live):
+    # Live that is what a write in doubt was to change was changed by no other.
+    doubted = {started.seen for started in memory.doubted}
+    if memory.last is None and (not memory.candidates or digest(live) in doubted):
+        if not kind.singleton or value_at(live, kind.destroyable) != []:
             differs = not all(seen.cannot_tell(difference.path) for difference in found)
             yield TakesOver(seen.edit, differs)
         return
@@ -270,17 +433,6 @@ def _since_applied(
         is_guarded = memory.protected or difference.path in kind.risky
         if is_guarded and any(_meet(difference.path, path) for path in edited):
             yield difference
-
-
-def _is_as_before(live: dict[str, Json], memory: Memory) -> bool:
-    """Return whether live is what a write in doubt was to change, so that no other changed it."""
-    doubted = (*memory.earlier, *filter(None, [memory.pending]))
-    return digest(live) in {started.seen for started in doubted}
-
-
-def _is_empty(kind: Kind, live: dict[str, Json]) -> bool:
-    """Return whether there is nothing to take over: a singleton list without items."""
-    return kind.singleton and value_at(live, kind.destroyable) == []
 
 
 def edited_since(kind: Kind, seen: Seen, applied: Json, knowledge: Knowledge) -> list[Path]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 
 from reconciler.api.client import Api
 from reconciler.document import (
@@ -36,10 +37,15 @@ from reconciler.model import (
 from reconciler.model import Remedy as Way
 from reconciler.model.plan import DriftCause
 from reconciler.planning.consequences import unexpected, unseen_in
-from reconciler.planning.decide import without_own_secrets
-from reconciler.planning.identity import identify
+from reconciler.planning.decide import (
+    LiveRedaction,
+    Older,
+    OlderSecrets,
+    no_seals,
+    without_own_secrets,
+)
+from reconciler.planning.make_plan import identify
 from reconciler.planning.observe import observe_all, proof
-from reconciler.planning.redact_live import LiveRedaction, Older, OlderSecrets, no_seals
 from reconciler.project.settings import DriftIgnore
 from reconciler.redaction.redact import conceal, veiled
 from reconciler.runtime.advice import is_added, on_files, on_journal, on_manifests, on_service
@@ -116,11 +122,10 @@ def _drift(
     older: Older,
 ) -> Drift:
     kind = BY_NAME[manifest.ref.kind]
-    ref, source, last = manifest.ref, manifest.source, memory.last
+    ref, last = manifest.ref, memory.last
+    found_as = partial(Drift, ref=ref, source=manifest.source)
     if last is None:
-        return Drift(
-            ref=ref, source=source, state="unapplied", note="the journal has no write of it"
-        )
+        return found_as(state="unapplied", note="the journal has no write of it")
     match observation:
         case Seen(document=document, edit=edit, overwritten=overwritten):
             declared = kind.remote.complete(manifest, observation, memory)
@@ -141,9 +146,7 @@ def _drift(
             written = (*memory.candidates, declared)
             secrets = OlderSecrets(older(ref, memory.remote_id), declared, salt)
             redaction = LiveRedaction(kind, live, written, secrets)
-            drift = Drift(
-                ref=ref,
-                source=source,
+            drift = found_as(
                 state="same",
                 note="; ".join(notes),
                 live=redaction.document(),
@@ -161,19 +164,16 @@ def _drift(
                 applied=veiled(last.declared, written, kind.shape),
             )
         case Absent(why=why):
-            return Drift(ref=ref, source=source, state="gone", note=why, cause="gone")
+            return found_as(state="gone", note=why, cause="gone")
         case Unread(why=why, exit_code=exit_code):
-            note = f"it could not be read: {why}"
-            return Drift(
-                ref=ref,
-                source=source,
+            return found_as(
                 state="unread",
-                note=note,
+                note=f"it could not be read: {why}",
                 exit_code=exit_code,
                 cause="unreadable",
             )
         case _:
-            return Drift(ref=ref, source=source, state="unseen", note="it could not be asked for")
+            return found_as(state="unseen", note="it could not be asked for")
 
 
 def _cause(found: Sequence[Difference], seen: Seen, memory: Memory) -> DriftCause:
@@ -205,18 +205,19 @@ def _is_restated(applied: Json | Missing, live: Json | Missing) -> bool:
 def _without_ignored(drift: Drift, rules: Sequence[DriftIgnore]) -> Drift:
     """Return a drift without the differences that the project file expects."""
     about = [rule for rule in rules if rule.is_about(drift.ref.kind, drift.ref.name)]
-    ignored = []
-    for difference in drift.differences:
-        rule = next((rule for rule in about if is_covered(rule, difference)), None)
-        if rule is not None:
-            ignored.append(Ignored(difference, rule.shown, rule.reason))
-    if not ignored:
-        return drift
-    taken = {id(covered.difference) for covered in ignored}
-    left = tuple(difference for difference in drift.differences if id(difference) not in taken)
-    drift = replace(drift, differences=left, ignored=tuple(ignored))
+    covered = [
+        (difference, next((rule for rule in about if is_covered(rule, difference)), None))
+        for difference in drift.differences
+    ]
+    ignored = tuple(
+        Ignored(difference, rule.shown, rule.reason)
+        for difference, rule in covered
+        if rule is not None
+    )
+    left = tuple(difference for difference, rule in covered if rule is None)
+    drift = replace(drift, differences=left, ignored=ignored)
     # Fields that can no longer be read still raise the alarm.
-    if left or drift.unseen:
+    if left or drift.unseen or not ignored:
         return drift
     return replace(drift, state="same", cause=None, note="")
 

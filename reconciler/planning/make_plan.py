@@ -1,23 +1,29 @@
-"""Observe, decide, and check writes with the service.
+"""Observe, find which object each manifest is about, decide, and check writes with the service.
 
-`plan_and_drift.plan_now` then adds sections and guards.
+Memory follows the object, not the name. A manifest with another name for the same id, slug or list
+is the same resource: the journal's memory and protection go with it. Two manifests that are about
+one object would overwrite each other again and again. `plan_and_drift.plan_now` then adds sections
+and guards.
 """
 
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache, partial
+from typing import TypeAlias
 
 from reconciler.api.client import Api
-from reconciler.document import Json, digest
-from reconciler.journal.history import History, Memory
+from reconciler.document import Json, canonical_text, digest, value_at
+from reconciler.journal.history import History, Memory, renamed_memory
 from reconciler.kinds import BY_NAME
 from reconciler.kinds.kind import Sending
 from reconciler.model import (
     Absent,
     Action,
+    AnotherObject,
     Change,
     Evidence,
     LooksLike,
@@ -31,11 +37,13 @@ from reconciler.model import (
     OverwritesEdit,
     OverwrittenSince,
     Plan,
+    Reason,
     Ref,
     Remark,
     Remembered,
     RemoteId,
     RenamedFrom,
+    SameObject,
     Seen,
     Selected,
     TakesOver,
@@ -51,10 +59,8 @@ from reconciler.planning.consequences import (
     with_blocked_dependants,
     with_missing,
 )
-from reconciler.planning.decide import Knowledge
-from reconciler.planning.identity import Identities, displaced_in, identify, much_like, orphans_in
+from reconciler.planning.decide import Knowledge, Older, no_seals
 from reconciler.planning.observe import Decided, EarlyDecisions, kept_before, observe_all, proof
-from reconciler.planning.redact_live import Older, no_seals
 from reconciler.redaction.templates import reveal
 from reconciler.runtime.progress import Deed, Progress
 
@@ -104,7 +110,9 @@ async def make_plan(  # noqa: PLR0913 - each is an input of a plan
     manifests = sorted(
         manifests, key=lambda manifest: (order[manifest.ref.kind], manifest.ref.name)
     )
-    targets = _referred_to(manifests, others)
+    # The ids of what the manifests refer to are needed.
+    wanted = {ref for manifest in manifests for ref in manifest.references}
+    targets = tuple(other for other in others if other.ref in wanted)
     scope = (*manifests, *targets)
     declared = (*manifests, *others)
     before = identify(declared, history).history
@@ -210,12 +218,6 @@ def _identified(
     return replace(change, reasons=(*reasons, *change.reasons)) if reasons else change
 
 
-def _referred_to(manifests: Sequence[Manifest], others: Sequence[Manifest]) -> tuple[Manifest, ...]:
-    """Return the `others` that a manifest refers to, as their ids are needed."""
-    wanted = {ref for manifest in manifests for ref in manifest.references}
-    return tuple(other for other in others if other.ref in wanted)
-
-
 def _known_ids(observed: Mapping[Ref, Observation]) -> dict[Ref, RemoteId]:
     return {
         ref: observation.remote_id
@@ -235,9 +237,8 @@ async def _with_objections(api: Api, changes: Sequence[Change]) -> list[Change]:
 
 async def _asked(api: Api, change: Change, step: Progress) -> Change:
     if not change.awaits:
-        body = reveal(change.body)
-        assert isinstance(body, dict)  # noqa: S101 - filling keeps the form
-        foreseen = await BY_NAME[change.ref.kind].remote.preflight(api, Sending(change, body))
+        sending = Sending(change, reveal(change.body))
+        foreseen = await BY_NAME[change.ref.kind].remote.preflight(api, sending)
         change = replace(change, alerts=foreseen.alerts)
         if foreseen.objections:
             change = blocked(change, map(Objected, foreseen.objections))
@@ -279,66 +280,44 @@ def plan_digest(
 
 
 def _digest_of(place: PlanTarget, covered: Sequence[str], selected: Selected | None) -> str:
-    whole: Mapping[str, Json] = {
+    whole: dict[str, Json] = {
         "formatVersion": DIGEST_VERSION,
         "environment": place.environment,
         "target": place.target,
         "changes": [*covered],
-        **_selection(selected),
     }
-    return digest(dict(whole))
+    if selected is None:
+        return digest(whole)
+    # How many other resources there are does not count.
+    selection: Json = {"select": [*selected.select], "exclude": [*selected.exclude]}
+    return digest({**whole, "selection": selection})
 
 
 def _covered(change: Change) -> str:
-    """Return the digest of everything that a plan says about one declared resource."""
-    assert change.manifest is not None  # noqa: S101 - of orphans a digest covers nothing
+    """Return the digest of everything that a plan says about one declared resource.
+
+    A protection, an earlier name of the same object, and reasons by which a write undoes or takes
+    over the work of others, are in it where they exist: a reviewer agrees to them too.
+    """
+    manifest, is_protected = change.manifest, change.protected or change.protect
+    assert manifest is not None  # noqa: S101 - of orphans a digest covers nothing
+    agreed = OverwritesEdit | OverwrittenSince | TakesOver | NeverWritten | UndoesRollback
+    codes = {reason.code for reason in change.reasons if isinstance(reason, agreed)}
+    before = [str(reason.ref) for reason in change.reasons if isinstance(reason, RenamedFrom)]
+    protection: dict[str, Json] = {"protected": change.protected, "protect": change.protect}
+    identities = BY_NAME[manifest.ref.kind].identities(manifest)
     entry: dict[str, Json] = {
         "ref": str(change.ref),
         "action": change.action.word,
-        "identities": _identities(change.manifest),
+        "identities": {"metadata": manifest.remote_id, **identities},
         "declared": change.declared,
         "sends": change.body if change.action.writes else None,
         "observed": _observed(change.observation),
-        **_protection(change),
-        **_renaming(change),
-        **_taking(change),
+        **(protection if is_protected else {}),
+        **({"renamedFrom": before[0]} if before else {}),
+        **({"agrees": [*sorted(codes)]} if codes else {}),
     }
     return digest(entry)
-
-
-def _selection(selected: Selected | None) -> dict[str, Json]:
-    """Return how the changes were chosen, without the number of other resources."""
-    if selected is None:
-        return {}
-    return {"selection": {"select": [*selected.select], "exclude": [*selected.exclude]}}
-
-
-def _protection(change: Change) -> dict[str, Json]:
-    """Return the declared and the known protection; nothing where both are false."""
-    known, declared = change.protected, change.protect
-    return {"protected": known, "protect": declared} if known or declared else {}
-
-
-def _renaming(change: Change) -> dict[str, Json]:
-    """Return the earlier name of the same object; nothing where the name is unchanged."""
-    before = [str(reason.ref) for reason in change.reasons if isinstance(reason, RenamedFrom)]
-    return {"renamedFrom": before[0]} if before else {}
-
-
-def _taking(change: Change) -> dict[str, Json]:
-    """Return the codes of reasons by which a write undoes or takes over the work of others.
-
-    They are in the digest because a reviewer agrees to them too.
-    """
-    agreed = OverwritesEdit | OverwrittenSince | TakesOver | NeverWritten | UndoesRollback
-    codes = {reason.code for reason in change.reasons if isinstance(reason, agreed)}
-    listed: list[Json] = [*sorted(codes)]
-    return {"agrees": listed} if listed else {}
-
-
-def _identities(manifest: Manifest) -> Json:
-    identities = BY_NAME[manifest.ref.kind].identities(manifest)
-    return {"metadata": manifest.remote_id, **identities}
 
 
 def _observed(observation: Observation) -> Json:
@@ -351,3 +330,185 @@ def _observed(observation: Observation) -> Json:
             return {"remembered": remote_id, "document": document}
         case Unknown(remote_id=remote_id) | Unread(remote_id=remote_id):
             return {"unknown": remote_id}
+
+
+LiveObject: TypeAlias = tuple[str, RemoteId | None]
+"""An object of the service: its kind and its id; the id of a singleton list is None."""
+
+ALIKE = 0.5
+"""From this share of equal fields on, two documents may be one resource under two names."""
+
+
+@dataclass(frozen=True, slots=True)
+class Identities:
+    """The object of each manifest.
+
+    `history` holds the memories under the names that are declared now. `reasons` say that a
+    manifest was renamed, is about another object now, or shares its object.
+    """
+
+    history: History
+    reasons: Mapping[Ref, tuple[Reason, ...]] = field(default_factory=dict)
+
+    def shared(self, ref: Ref) -> SameObject | None:
+        """Return the manifests that share an object with this one; None where there is none."""
+        found = (reason for reason in self.reasons.get(ref, ()) if isinstance(reason, SameObject))
+        return next(found, None)
+
+
+def identify(
+    manifests: Sequence[Manifest],
+    history: History,
+    observed: Mapping[Ref, Observation] | None = None,
+) -> Identities:
+    """Return which object each manifest is about: by its own id, by look-up, or by the journal.
+
+    `observed` is what look-ups found, where they were made already.
+    """
+    objects = {
+        manifest.ref: _meant(manifest, history, (observed or {}).get(manifest.ref))
+        for manifest in manifests
+    }
+    claims: dict[LiveObject, list[Ref]] = {}
+    for ref, pair in objects.items():
+        if pair is not None:
+            claims.setdefault(pair, []).append(ref)
+    memories: dict[Ref, Memory] = {}
+    reasons: dict[Ref, tuple[Reason, ...]] = {}
+    owners = _owners(history)
+    taken: set[Ref] = set()
+    for ref, pair in objects.items():
+        own = history.of(ref)
+        mine = _object(ref.kind, own)
+        rivals = (
+            tuple(sorted(rival for rival in claims.get(pair, ()) if rival != ref)) if pair else ()
+        )
+        if rivals and pair is not None:
+            reasons[ref] = (SameObject(rivals, pair[1]),)
+            memories[ref] = own
+        elif pair is None or mine == pair:
+            memories[ref] = own
+        else:
+            was = next((ref for ref in owners.get(pair, ()) if objects.get(ref) != pair), None)
+            memories[ref], reasons[ref] = _followed(ref, own, mine, was, history)
+            taken.update(() if was is None else (was,))
+    left = {
+        ref: memory
+        for ref, memory in history.memories.items()
+        if ref not in objects and ref not in taken
+    }
+    for ref, found in reasons.items():
+        if ref not in taken and any(isinstance(reason, AnotherObject) for reason in found):
+            # The object that the name was about until now still exists, and may be protected.
+            former = history.of(ref)
+            # No manifest can have this name.
+            left[Ref(ref.kind, f"{ref.name}~{former.remote_id}")] = former
+    known = replace(history, memories={**left, **memories})
+    return Identities(known, reasons)
+
+
+def _followed(
+    ref: Ref, own: Memory, mine: LiveObject | None, was: Ref | None, history: History
+) -> tuple[Memory, tuple[Reason, ...]]:
+    """Return the memory of the object that a manifest is about now, and the reasons."""
+    other = AnotherObject(own.remote_id) if mine and own.remote_id is not None else None
+    before: tuple[Reason, ...] = (other,) if other is not None else ()
+    if was is not None:
+        return renamed_memory(history.of(was), ref, own.attempts), (RenamedFrom(was), *before)
+    if mine is not None:
+        return Memory(attempts=own.attempts, formerly=own.remote_id), before
+    # A write in doubt under this name may be about this very object.
+    return own, before
+
+
+def _meant(manifest: Manifest, history: History, seen: Observation | None) -> LiveObject | None:
+    """Return the object that a manifest is about, None where it is unknown."""
+    kind = BY_NAME[manifest.ref.kind]
+    if kind.singleton:
+        return kind.name, None
+    found = None if seen is None or isinstance(seen, Absent) else seen.remote_id
+    own = history.of(manifest.ref)
+    unopened = manifest.unopened
+    declared = kind.declared_id(manifest) if unopened is None else unopened.declared_id
+    known = declared if found is None else found
+    if known is None or known == own.instead_of:
+        known = own.remote_id
+    return None if known is None else (kind.name, kind.normal_id(known))
+
+
+def _object(kind: str, memory: Memory) -> LiveObject | None:
+    """Return the object that a memory is about, None where there is none."""
+    if BY_NAME[kind].singleton:
+        return None if memory.is_blank else (kind, None)
+    known = memory.remote_id
+    return None if known is None else (kind, BY_NAME[kind].normal_id(known))
+
+
+def _owners(history: History) -> dict[LiveObject, list[Ref]]:
+    """Map each object to the names under which the journal remembers it, the newest first."""
+    owners: dict[LiveObject, list[Ref]] = {}
+    for ref, memory in history.memories.items():
+        live_object = _object(ref.kind, memory) if ref.kind in BY_NAME else None
+        if live_object is not None:
+            owners.setdefault(live_object, []).insert(0, ref)
+    return owners
+
+
+def orphans_in(history: History, manifests: Sequence[Manifest]) -> list[tuple[Ref, Memory]]:
+    """Return the resources that were written once and are no longer declared under any name."""
+    declared = {manifest.ref for manifest in manifests}
+    about = {_object(ref.kind, history.of(ref)) for ref in declared} - {None}
+    return [
+        (ref, memory)
+        for ref, memory in sorted(history.memories.items())
+        if memory.exists
+        and ref not in declared
+        and (ref.kind not in BY_NAME or _object(ref.kind, memory) not in about)
+    ]
+
+
+def displaced_in(history: History, manifests: Sequence[Manifest]) -> list[tuple[Ref, Memory]]:
+    """Return the resources written under names that declare something quite different now.
+
+    Names that were exchanged in a circle look like edits, each by itself.
+    """
+    found = []
+    for manifest in manifests:
+        memory = history.of(manifest.ref)
+        kind = BY_NAME[manifest.ref.kind]
+        if memory.last is None or kind.singleton or kind.declared_id(manifest) is not None:
+            continue
+        if not much_like(manifest.ref.kind, manifest.spec, [(manifest.ref, memory)]):
+            found.append((manifest.ref, memory))
+    return found
+
+
+def much_like(
+    kind: str, declared: dict[str, Json], orphans: Sequence[tuple[Ref, Memory]]
+) -> tuple[Ref, ...]:
+    """Return the orphans that may be the declared resource: same title, or similar content."""
+    title = value_at(declared, BY_NAME[kind].title)
+    leaves = Counter(_leaves(declared))
+
+    def is_alike(before: dict[str, Json]) -> bool:
+        other = Counter(_leaves(before))
+        entitled = isinstance(title, str) and value_at(before, BY_NAME[kind].title) == title
+        return entitled or (leaves & other).total() >= ALIKE * max(leaves.total(), other.total())
+
+    return tuple(
+        ref
+        for ref, memory in orphans
+        if ref.kind == kind and memory.last is not None and is_alike(memory.last.declared)
+    )
+
+
+def _leaves(document: Json, place: str = "") -> Iterator[str]:
+    """Yield each leaf of a document with its path; list items have no index in it."""
+    if isinstance(document, dict) and document:
+        for key, value in document.items():
+            yield from _leaves(value, f"{place}.{key}")
+    elif isinstance(document, list) and document:
+        for item in document:
+            yield from _leaves(item, f"{place}[]")
+    else:
+        yield f"{place}={canonical_text(document)}"

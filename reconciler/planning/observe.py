@@ -317,7 +317,11 @@ async def observe_all(
     if errors and not any(isinstance(observation, Seen | Absent) for observation in found):
         raise ExceptionGroup("no answer about a resource is of use", errors)
     return [
-        _unread(manifest, history, observation)
+        Unread(
+            manifest.remote_id or history.of(manifest.ref).remote_id,
+            str(observation),
+            observation.exit_code,
+        )
         if isinstance(observation, ReconcilerError)
         else observation
         for manifest, observation in zip(manifests, found, strict=True)
@@ -377,8 +381,3 @@ async def _is_unchanged(api: Api, row: DecisionRow) -> bool:
         return await api.is_unchanged(row["reads"])
     except (UnreadableReply, ServiceRefused):
         return False
-
-
-def _unread(manifest: Manifest, history: History, error: ReconcilerError) -> Unread:
-    known = manifest.remote_id or history.of(manifest.ref).remote_id
-    return Unread(known, str(error), error.exit_code)

@@ -10,7 +10,7 @@ from typing import Annotated, Final, Literal, TypeAlias
 
 from pydantic import Field
 
-from reconciler.model.guard_levels import OWN_RULE
+from reconciler.model.guards import OWN_RULE
 from reconciler.runtime.rows import Rows
 from reconciler.syntax.diagnostic import AUDITED, CODES, Finding
 from reconciler.syntax.suggestions import nearest

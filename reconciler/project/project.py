@@ -32,7 +32,7 @@ from pydantic import BaseModel, ValidationError
 from reconciler.document import ABSENT, Json, value_at
 from reconciler.document import Path as Place
 from reconciler.errors import InvalidInput, UsageError
-from reconciler.model.model_config import FileSection
+from reconciler.model.assumptions import FileSection
 from reconciler.project.levels import level_findings
 from reconciler.project.settings import (
     SHARD,

@@ -28,9 +28,8 @@ from pydantic import BaseModel, Field, PrivateAttr, create_model, field_validato
 from pydantic_core import PydanticCustomError
 
 from reconciler.errors import InvalidInput, UsageError
-from reconciler.model.assumptions import Assumptions
-from reconciler.model.guard_levels import GuardLevel, OwnRule
-from reconciler.model.model_config import STRICT
+from reconciler.model.assumptions import STRICT, Assumptions
+from reconciler.model.guards import GuardLevel, OwnRule
 from reconciler.project.levels import Checks
 from reconciler.runtime.rows import Rows
 from reconciler.syntax.files import LARGEST_WORKSPACE, MOST_FILES
@@ -573,7 +572,7 @@ else:
 def project_schema() -> dict[str, Any]:
     """Return the JSON Schema of a project file, for editors."""
     dialect = "https://json-schema.org/draft/2020-12/schema"
-    from reconciler.model.model_config import DescribedSchema  # noqa: PLC0415 - for schemas alone
+    from reconciler.model.assumptions import DescribedSchema  # noqa: PLC0415 - for schemas alone
 
     schema = ProjectFile.model_json_schema(schema_generator=DescribedSchema)
     return {"$schema": dialect, **schema, "title": "reconciler.yaml"}

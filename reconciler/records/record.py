@@ -70,12 +70,8 @@ def _list(value: object) -> object:
     return [] if value is None else value
 
 
-def _map(value: object) -> object:
-    return {} if value is None else value
-
-
 Text = Annotated[str, BeforeValidator(_text)]
-Labels = Annotated[dict[str, Text], BeforeValidator(_map)]
+Labels = Annotated[dict[str, Text], BeforeValidator(lambda value: {} if value is None else value)]
 OrEmpty = BeforeValidator(_list)
 
 
@@ -212,15 +208,11 @@ def paged(
     return lambda pagination: ask([*fixed, *spell("pagination", pagination)])
 
 
-def _all(_: Record) -> bool:
-    return True
-
-
 async def follow(
     fetch: Fetch,
     listing: PageShape[Kind],
     limit: int | Allowance | None = None,
-    holds: Callable[[Kind], bool] = _all,
+    holds: Callable[[Kind], bool] = lambda _: True,
     *,
     whole: bool = False,
 ) -> AsyncIterator[Kind]:

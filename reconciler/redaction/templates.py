@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Self, TypeVar
+from typing import Any, Self, TypeVar, cast
 
 from reconciler.document import ABSENT, Json, Missing, canonical_text, digest, each_text
 from reconciler.model import Manifest, Ref, RemoteId
@@ -118,7 +118,10 @@ def fingerprint(document: Json | Missing, sealed: Json | Missing) -> str:
     return seal("" if document is ABSENT else canonical_text(document), "stored", salt)
 
 
-def resolve(document: Json, ids: Mapping[Ref, RemoteId]) -> Json:
+_Document = TypeVar("_Document", bound=Json)
+
+
+def resolve(document: _Document, ids: Mapping[Ref, RemoteId]) -> _Document:
     """Fill in the references with known ids; the others and all secrets stay open."""
 
     def fill(template: Template) -> Json:
@@ -128,10 +131,11 @@ def resolve(document: Json, ids: Mapping[Ref, RemoteId]) -> Json:
         )
         return "".join(map(str, parts)) if _is_literal(parts) else Template(parts)
 
-    return _each_template(document, fill) if _templates(document) else document
+    # Filling keeps the form of a document.
+    return cast("_Document", _each_template(document, fill)) if _templates(document) else document
 
 
-def reveal(document: Json) -> Json:
+def reveal(document: _Document) -> _Document:
     """Return the document as it is sent, with secrets. Never print or store the result.
 
     Raises ValueError where a reference is still open.
@@ -144,7 +148,7 @@ def reveal(document: Json) -> Json:
             part.value if isinstance(part, SecretHole) else str(part) for part in template.parts
         )
 
-    return _each_template(document, fill)
+    return cast("_Document", _each_template(document, fill))
 
 
 def secrets_in(document: Json) -> list[Template]:

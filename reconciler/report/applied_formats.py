@@ -13,7 +13,7 @@ from typing_extensions import TypedDict
 
 from reconciler import model
 from reconciler.document import Difference
-from reconciler.model.outcome import CommentState
+from reconciler.model.plan import CommentState
 from reconciler.model.quoting import and_more
 from reconciler.report.changes.document import Limited, selection_document
 from reconciler.report.counts import describe_kept, describe_selection

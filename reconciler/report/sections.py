@@ -18,8 +18,7 @@ from reconciler.model import (
     RenamedFrom,
     RollsBack,
 )
-from reconciler.model.guard_blocks import GuardBlock, GuardSentence, guard_blocks
-from reconciler.model.guard_levels import GuardLevel
+from reconciler.model.guards import GuardBlock, GuardLevel, GuardSentence, guard_blocks
 from reconciler.model.quoting import quoted
 from reconciler.report.counts import describe_selection
 from reconciler.report.reasons import after_rollback, describe_remark, in_backticks

@@ -12,7 +12,7 @@ from reconciler.document import Json
 from reconciler.document import Path as Place
 from reconciler.kinds import BY_NAME
 from reconciler.kinds.checks import is_mappings
-from reconciler.kinds.envelope_fields import MANIFEST_KEYS
+from reconciler.kinds.field_traits import MANIFEST_KEYS
 from reconciler.kinds.judge_spec import SpecReport, judge
 from reconciler.kinds.kind import Kind
 from reconciler.model import API_VERSION, Manifest, Ref, Source

@@ -15,7 +15,7 @@ from typing import Final
 from reconciler.document import ABSENT, Json, Path, day_of, value_at
 from reconciler.kinds import BY_NAME
 from reconciler.kinds.checks import NO_ITEMS, is_mappings, meant_number, wanted_of
-from reconciler.kinds.envelope_fields import MANIFEST, METADATA
+from reconciler.kinds.field_traits import MANIFEST, METADATA
 from reconciler.kinds.judge_spec import kind_hinted, kind_like
 from reconciler.kinds.kind import Kind
 from reconciler.kinds.shape import facts_of

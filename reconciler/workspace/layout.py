@@ -21,7 +21,7 @@ from typing import assert_never
 from yaml import SafeLoader, ScalarNode, SequenceNode, YAMLError, compose
 
 from reconciler.document import Json, Path, identical
-from reconciler.kinds.envelope_fields import MANIFEST_KEYS
+from reconciler.kinds.field_traits import MANIFEST_KEYS
 from reconciler.kinds.repairs import (
     Drop,
     Lift,

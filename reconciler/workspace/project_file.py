@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 from reconciler.kinds import BY_NAME, KINDS
-from reconciler.model.guard_levels import EXPLICIT_LEVEL, GUARDS, GuardLevel
+from reconciler.model.guards import EXPLICIT_LEVEL, GUARDS, GuardLevel
 from reconciler.project import Project, ProjectFile, project_findings, readable_settings
 from reconciler.project.project import Readable
 from reconciler.project.settings import ALLOWABLE, Guards

@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from reconciler.document import Json, Path, Shape, canonical_text, stored_name, texts_in, value_at
 from reconciler.kinds.checks import lint, name_of
-from reconciler.kinds.envelope_fields import MANIFEST
+from reconciler.kinds.field_traits import MANIFEST
 from reconciler.kinds.judge_spec import MOST_FINDINGS
 from reconciler.kinds.kind import Kind
 from reconciler.kinds.shape import facts_of

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from reconciler.model import Manifest, Member
-from reconciler.model.guard_levels import OWN_RULE
+from reconciler.model.guards import OWN_RULE
 from reconciler.project import levels
 from reconciler.syntax.diagnostic import (
     REMOVE,

@@ -37,17 +37,20 @@ from reconciler.kinds.log_policy_set.remote import bulk_create, bulk_test
 from reconciler.model import Plan
 from reconciler.planning.guards import with_guards
 from reconciler.project import Guards
-from reconciler.records.alert_events import EventFilter, list_alert_events
-from reconciler.records.case_records import CaseFilter, list_cases
-from reconciler.records.data_usage import RANGES, daily_units
-from reconciler.records.incident_records import (
+from reconciler.records.listings import (
+    RANGES,
+    CaseFilter,
+    EventFilter,
     IncidentEventFilter,
     IncidentFilter,
     close_incidents,
+    daily_units,
+    list_alert_events,
+    list_cases,
     list_incident_events,
     list_incidents,
+    list_log_policies,
 )
-from reconciler.records.log_policies import list_log_policies
 from reconciler.report.html import plan_html
 from reconciler.report.plan.document import plan_json
 from reconciler.report.plan.markdown import plan_markdown

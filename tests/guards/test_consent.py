@@ -26,10 +26,9 @@ from reconciler.document import Json
 from reconciler.emulator import Profile, create_app
 from reconciler.kinds import BY_NAME
 from reconciler.kinds import field_traits as of
-from reconciler.model import GuardViolation, Manifest
-from reconciler.model.guard_levels import GUARDS
+from reconciler.model import GUARDS, GuardViolation, Manifest
 from reconciler.planning.guards import Agreed, objections, unmet, with_levels
-from reconciler.planning.guards.remedies import reviewing
+from reconciler.planning.guards.plan_limits import reviewing
 from reconciler.project import Guards
 from reconciler.workspace.project_file import consents_known
 

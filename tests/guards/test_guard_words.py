@@ -22,14 +22,20 @@ from reconciler.model import (
     Source,
 )
 from reconciler.planning.guards import Agreed, objections, unmet
-from reconciler.planning.guards.plan_limits import OpenIncidents
-from reconciler.planning.guards.remedies import reviewing, reviewing_file
+from reconciler.planning.guards.plan_limits import (
+    OpenIncidents,
+    adopting,
+    reviewing,
+    reviewing_file,
+)
 from reconciler.project import Guards
+from reconciler.runtime.advice import is_added
 
 BOARD = Ref("Dashboard", "checkout")
 POLICIES = Ref("LogPolicySet", "all")
 TITLE = Difference(("dashboard", "title"), "old", "new")
 LAYOUT = Difference(("dashboard", "layout"), {}, {"rows": []})
+OTHERS = "those that this journal did not write"
 OVERRIDE = "apply with `--override-guard {}=REASON`, which the journal keeps"
 
 
@@ -106,6 +112,7 @@ def test_destroying(
             said=f" destroys {words}",
             remedies=(
                 "keep them: declare them in the list",
+                *([adopting(POLICIES, OTHERS)] if foreign and is_added("adopt") else []),
                 f"split the change: leave `{POLICIES}` as it is, and apply the rest",
                 "apply with `--allow-destroy`, which prints whole what is lost",
             ),

@@ -10,10 +10,16 @@ from pathlib import Path
 import pytest
 
 from reconciler.errors import UsageError
-from reconciler.model import GuardViolation, Plan, Ref
-from reconciler.model.guard_levels import FLAGS, GUARDS
-from reconciler.planning.guards import Agreed, unmet, with_levels
-from reconciler.planning.guards.consent import MOST_LISTED, listed_of, listing_of, read_overridden
+from reconciler.model import FLAGS, GUARDS, GuardViolation, Plan, Ref
+from reconciler.planning.guards import (
+    MOST_LISTED,
+    Agreed,
+    listed_of,
+    listing_of,
+    read_overridden,
+    unmet,
+    with_levels,
+)
 from reconciler.project import Guards
 
 PAGE = Path(__file__).parents[2] / "docs" / "guards.md"

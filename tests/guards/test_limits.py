@@ -28,8 +28,7 @@ from reconciler.model import (
     Unknown,
 )
 from reconciler.planning.guards import Agreed, objections, unmet
-from reconciler.planning.guards.plan_limits import exceeded_limits
-from reconciler.planning.guards.remedies import reviewing
+from reconciler.planning.guards.plan_limits import exceeded_limits, reviewing
 from reconciler.project import Guards
 
 

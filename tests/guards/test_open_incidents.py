@@ -153,7 +153,7 @@ CUT: dict[str, list[Meddler]] = {
 @pytest.mark.parametrize("case", CUT)
 def test_cut_incidents(site: Site, case: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where not all incidents were told, an open one may be the alert's: that needs consent."""
-    monkeypatch.setattr(plan_limits, "MOST_PAGES", 3)
+    monkeypatch.setattr(plan_limits, "MOST_INCIDENT_PAGES", 3)
     site.meddle("POST", INCIDENTS, *CUT[case])
 
     (objection,) = guarded(site, alert(enabled=False)).guarded

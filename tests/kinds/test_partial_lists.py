@@ -23,7 +23,7 @@ from reconciler.api.client import Api
 from reconciler.document import Json
 from reconciler.errors import UnreadableReply
 from reconciler.model import Action
-from reconciler.records.log_policies import list_log_policies
+from reconciler.records.listings import list_log_policies
 
 OURS = policy_set(policy("a"), policy("b"))
 BOARD = dashboard()

@@ -25,7 +25,7 @@ from harness.sites import (
     policy_set,
 )
 
-from reconciler.applying.read_back import as_reported
+from reconciler.applying.one_write import as_reported
 from reconciler.document import ABSENT, Difference, Json
 from reconciler.emulator import Profile, create_app
 from reconciler.model import Manifest

@@ -26,8 +26,8 @@ from reconciler.document import Json
 from reconciler.journal.entries import Entry, Forgotten, IdentifiedEntry, ImportedEntry, Renamed
 from reconciler.journal.runs import compacted
 from reconciler.model import Drift, Manifest, Ref, RenamedFrom
+from reconciler.planning.decide import OlderSeals
 from reconciler.planning.find_drift import find_drift
-from reconciler.planning.redact_live import OlderSeals
 from reconciler.redaction.templates import (
     HIDDEN,
     SecretHole,

@@ -44,8 +44,14 @@ from reconciler.model import (
 )
 from reconciler.planning.decide import Knowledge, decide
 from reconciler.planning.find_drift import find_drift, remembered
-from reconciler.planning.identity import displaced_in, identify, much_like, orphans_in
-from reconciler.planning.make_plan import PlanTarget, make_plan
+from reconciler.planning.make_plan import (
+    PlanTarget,
+    displaced_in,
+    identify,
+    make_plan,
+    much_like,
+    orphans_in,
+)
 from reconciler.project.settings import DriftIgnore
 from reconciler.runtime.progress import Deed, Waits
 

@@ -42,7 +42,7 @@ def guard(bench: Workbench) -> None:
     rules = "reconciler/planning/guards/plan_limits.py"
     bench.after(rules, "LOOKS_LIKE_RENAME =", 'FIRST = "first-of-all"')
     bench.after(
-        "reconciler/model/guard_levels.py",
+        "reconciler/model/guards.py",
         '    "protected"',
         '    "first-of-all": Guard(EXPLICIT_LEVEL),',
     )

@@ -17,7 +17,7 @@ from reconciler.document import Json
 from reconciler.emulator import Fault, Faults, Rule, create_app
 from reconciler.emulator.faults import PartialBulk
 from reconciler.errors import OutcomeUnknown
-from reconciler.records.incident_records import (
+from reconciler.records.listings import (
     CLOSE,
     INCIDENTS,
     Incident,

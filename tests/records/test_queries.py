@@ -13,15 +13,17 @@ from harness.wire import asked, bodies, collected, queries, replying
 
 from reconciler.api.client import Api
 from reconciler.emulator import Profile, create_app
-from reconciler.records.alert_events import EventFilter, list_alert_events
-from reconciler.records.case_records import CaseFilter, list_cases
-from reconciler.records.incident_records import (
+from reconciler.records.listings import (
+    CaseFilter,
+    EventFilter,
     IncidentEventFilter,
     IncidentFilter,
+    list_alert_events,
+    list_cases,
     list_incident_events,
     list_incidents,
+    list_log_policies,
 )
-from reconciler.records.log_policies import list_log_policies
 from reconciler.records.record import Span
 
 SINCE = datetime(2026, 3, 2, 12, tzinfo=UTC)

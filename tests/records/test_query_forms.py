@@ -17,11 +17,13 @@ from harness.workspaces import Shop
 from reconciler.api.client import Api
 from reconciler.emulator import Profile, create_app
 from reconciler.errors import ServiceRefused
-from reconciler.records.alert_events import EventFilter, list_alert_events
-from reconciler.records.case_records import CaseFilter, list_cases
-from reconciler.records.incident_records import (
+from reconciler.records.listings import (
+    CaseFilter,
+    EventFilter,
     IncidentEventFilter,
     IncidentFilter,
+    list_alert_events,
+    list_cases,
     list_incident_events,
     list_incidents,
 )

@@ -13,11 +13,14 @@ from hypothesis import strategies as st
 
 from reconciler.document import Json
 from reconciler.errors import UnreadableReply
-from reconciler.records.alert_events import AlertEvent
-from reconciler.records.case_records import Case
-from reconciler.records.data_usage import DailyUnits
-from reconciler.records.incident_records import ExtendedIncidentEvent, Incident
-from reconciler.records.log_policies import LogPolicy
+from reconciler.records.listings import (
+    AlertEvent,
+    Case,
+    DailyUnits,
+    ExtendedIncidentEvent,
+    Incident,
+    LogPolicy,
+)
 from reconciler.records.record import Record, Span, moment, read_record, stamp
 
 PAIR: dict[str, Json] = {"key": "k", "value": "v"}

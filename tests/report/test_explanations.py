@@ -16,8 +16,7 @@ from harness.explained import explained
 from harness.workspaces import Workspace
 
 from reconciler.errors import ExitCode
-from reconciler.model import Reason, Remark
-from reconciler.model.guard_levels import GUARDS
+from reconciler.model import GUARDS, Reason, Remark
 from reconciler.report.explanations import pages
 from reconciler.report.explanations.pages import FAMILIES, Explanation, Sample, code_markdown
 from reconciler.syntax.diagnostic import AUDITED, CODES

@@ -18,7 +18,7 @@ from urllib.parse import quote
 
 from reconciler.ci.forge.event import JsonObject
 from reconciler.ci.forge.forge_client import Client, ForgeError
-from reconciler.model.outcome import CommentState
+from reconciler.model.plan import CommentState
 
 PAGE = 100
 MOST_PAGES = 50

@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Final
 from uuid import uuid4
 
-from reconciler.applying.read_back import rewritten_entry
-from reconciler.applying.write_entries import not_given
+from reconciler.applying.one_write import not_given, rewritten_entry
 from reconciler.errors import UsageError
 from reconciler.features.adopt.adoption import (
     Adoption,
@@ -35,8 +34,8 @@ from reconciler.operations.open_project import (
     warn_of_new_journal,
 )
 from reconciler.operations.open_session import Session, open_api, read_workspaces
+from reconciler.planning.decide import OlderSeals
 from reconciler.planning.make_plan import PlanTarget
-from reconciler.planning.redact_live import OlderSeals
 from reconciler.project import Embedded
 from reconciler.runtime.failpoints import Point, reached
 from reconciler.syntax.expressions import ExpressionKind, expression

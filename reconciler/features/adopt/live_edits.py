@@ -32,12 +32,17 @@ from reconciler.kinds import BY_NAME
 from reconciler.kinds.kind import Kind
 from reconciler.kinds.shape import in_usual_order
 from reconciler.planning.consequences import unexpected
-from reconciler.planning.decide import Knowledge, decide, without_own_secrets
+from reconciler.planning.decide import (
+    Knowledge,
+    Older,
+    OlderSecrets,
+    decide,
+    no_seals,
+    without_own_secrets,
+)
 from reconciler.planning.find_drift import covers_ends, is_covered
-from reconciler.planning.identity import identify
-from reconciler.planning.make_plan import PlanTarget
+from reconciler.planning.make_plan import PlanTarget, identify
 from reconciler.planning.observe import observe_all
-from reconciler.planning.redact_live import Older, OlderSecrets, no_seals
 from reconciler.project.settings import DriftIgnore
 from reconciler.redaction.redact import veiled
 from reconciler.syntax.expressions import ExpressionKind, expression

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from reconciler.features.alert_tests.alert_test import MOST_REPEATED, read_tests
 from reconciler.features.alert_tests.log_row import SEVERITIES
-from reconciler.kinds.envelope_fields import ManifestKey
+from reconciler.kinds.field_traits import ManifestKey
 
 _TIME: Final = "A duration from the start, as 90s or 1h30m, or a time, as 2026-03-02T08:00:00Z."
 _ROW: Final[dict[str, Any]] = {

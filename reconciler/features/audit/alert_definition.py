@@ -19,9 +19,9 @@ from reconciler.kinds.alert_definition import (
     without_runbook,
 )
 from reconciler.kinds.alert_definition.parts import TYPE_OF
-from reconciler.kinds.envelope_fields import MANIFEST_KEYS
+from reconciler.kinds.field_traits import MANIFEST_KEYS
+from reconciler.kinds.kind import Neighbours, SpecFinding, text_of
 from reconciler.kinds.shape import EACH, places
-from reconciler.kinds.spec_finding import Neighbours, SpecFinding, text_of
 from reconciler.model import Manifest
 from reconciler.report.words import plural
 from reconciler.syntax.diagnostic import Advice

@@ -12,7 +12,7 @@ from enum import Enum
 from typing import NamedTuple, TypeAlias
 
 from reconciler.document import Json, Path
-from reconciler.kinds.spec_finding import Neighbours, SpecFinding
+from reconciler.kinds.kind import Neighbours, SpecFinding
 from reconciler.model import Manifest
 from reconciler.syntax.diagnostic import Complaint, Suppressed
 

@@ -34,12 +34,12 @@ from reconciler.features.audit.look_back import LookedBack, look_back
 from reconciler.journal.entries import Entry, Forgotten, Renamed
 from reconciler.journal.history import History
 from reconciler.kinds import BY_NAME
-from reconciler.kinds.spec_finding import Neighbours
+from reconciler.kinds.kind import Neighbours
 from reconciler.model import Manifest, Ref
 from reconciler.operations.open_project import Options, manifest_paths, now
 from reconciler.operations.open_session import Session, open_api
 from reconciler.project.levels import Level, is_on
-from reconciler.records.alert_events import AlertEvent
+from reconciler.records.listings import AlertEvent
 from reconciler.records.record import Span, moment
 from reconciler.report.words import plural
 from reconciler.runtime.git import NOTHING_OF_ITS_OWN, Git, GitFailed

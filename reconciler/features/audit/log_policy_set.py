@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterator
 
 from reconciler.features.audit.audit_rule import AuditEvidence, AuditRule, Rest, Trace
+from reconciler.kinds.kind import Neighbours, SpecFinding, text_of
 from reconciler.kinds.shape import EACH, places
-from reconciler.kinds.spec_finding import Neighbours, SpecFinding, text_of
 from reconciler.syntax.diagnostic import Advice
 
 

@@ -23,16 +23,19 @@ from reconciler.errors import (
 from reconciler.features.audit.audit_rule import Rest
 from reconciler.kinds.assumed_reads import text as text_of
 from reconciler.kinds.log_policy_set.remote import bulk_test
-from reconciler.records.alert_events import AlertEvent, EventFilter, list_alert_events
-from reconciler.records.incident_records import (
+from reconciler.records.listings import (
+    POLICY_SEVERITIES,
     UNRESOLVED,
+    AlertEvent,
+    EventFilter,
     Incident,
     IncidentEventFilter,
     IncidentFilter,
+    list_alert_events,
     list_incident_events,
     list_incidents,
+    list_log_policies,
 )
-from reconciler.records.log_policies import SEVERITIES, list_log_policies
 from reconciler.records.record import PAGE_SIZE, Span, moment
 
 if TYPE_CHECKING:
@@ -196,7 +199,7 @@ def logs_in(events: Iterable[AlertEvent]) -> list[Row]:
         place = _first(labels, _APPLICATION), _first(labels, _SUBSYSTEM)
         if any(place) and len(found) < MOST_PLACES:
             found[place] = None
-    return [(*place, severity) for place in found for severity in SEVERITIES.known]
+    return [(*place, severity) for place in found for severity in POLICY_SEVERITIES.known]
 
 
 def _first(labels: Mapping[str, str], names: Sequence[str]) -> str:
@@ -214,7 +217,7 @@ async def meets(api: Api, rows: Sequence[Row]) -> dict[str, int]:
             {
                 "applicationNameValues": application,
                 "subsystemNameValues": subsystem,
-                "severityValues": f"{SEVERITIES.prefix}{severity}",
+                "severityValues": f"{POLICY_SEVERITIES.prefix}{severity}",
             }
             for application, subsystem, severity in rows[start : start + ROWS_AT_ONCE]
         ]

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from reconciler.document import Json
 from reconciler.features.audit.audit_rule import AuditEvidence, AuditRule, Trace
+from reconciler.kinds.kind import Neighbours
 from reconciler.kinds.slo import ALERT, unwatched
-from reconciler.kinds.spec_finding import Neighbours
 
 
 def _unwatched(neighbours: Neighbours, record: AuditEvidence) -> Iterator[Trace]:

@@ -32,11 +32,19 @@ from reconciler.operations.open_project import Options, open_project
 from reconciler.operations.open_session import Session, open_api, open_target
 from reconciler.operations.secret_sources import named_secrets
 from reconciler.project import Environment, Service, choose_environment, unsafe_base_url
-from reconciler.records.alert_events import ALERT_EVENTS, AlertEvent
-from reconciler.records.case_records import CASES, Case
-from reconciler.records.data_usage import DAILY_UNITS, DailyUnits
-from reconciler.records.incident_records import EVENTS, INCIDENTS, ExtendedIncidentEvent, Incident
-from reconciler.records.log_policies import LogPolicy
+from reconciler.records.listings import (
+    ALERT_EVENTS,
+    CASES,
+    DAILY_UNITS,
+    EVENTS,
+    INCIDENTS,
+    AlertEvent,
+    Case,
+    DailyUnits,
+    ExtendedIncidentEvent,
+    Incident,
+    LogPolicy,
+)
 from reconciler.records.record import Record
 from reconciler.report.safe import safe
 from reconciler.report.table import Colour, Style

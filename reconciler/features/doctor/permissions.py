@@ -22,10 +22,7 @@ from reconciler.kinds.dashboard.remote import BY_SLUG
 from reconciler.kinds.log_policy_set.remote import BULK_TEST, LOGS_ONLY
 from reconciler.kinds.slo.remote import SLOS
 from reconciler.model.assumptions import POLICIES, Parameter
-from reconciler.records.alert_events import ALERT_EVENTS
-from reconciler.records.case_records import CASES
-from reconciler.records.data_usage import DAILY_UNITS
-from reconciler.records.incident_records import EVENTS, INCIDENTS
+from reconciler.records.listings import ALERT_EVENTS, CASES, DAILY_UNITS, EVENTS, INCIDENTS
 
 CheckState: TypeAlias = Literal["ok", "warning", "failed"]
 

@@ -17,8 +17,7 @@ from reconciler.features.explain.field_reference import (
     roots,
 )
 from reconciler.kinds import BY_NAME, KINDS
-from reconciler.kinds.envelope_fields import MANIFEST
-from reconciler.kinds.field_traits import Part
+from reconciler.kinds.field_traits import MANIFEST, Part
 from reconciler.syntax.expressions import ExpressionKind, expression
 
 _DEEPEST = 6

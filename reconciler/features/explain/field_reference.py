@@ -14,9 +14,9 @@ from pydantic.fields import FieldInfo
 
 from reconciler.document import Json
 from reconciler.kinds import BY_NAME, KINDS, field_traits
-from reconciler.kinds.envelope_fields import MANIFEST, MANIFEST_KEYS, METADATA, EnvelopeField
+from reconciler.kinds.field_traits import MANIFEST, MANIFEST_KEYS, METADATA, EnvelopeField
 from reconciler.kinds.kind import UUID, Endpoint, Kind
-from reconciler.model.model_config import descriptions_of
+from reconciler.model.assumptions import descriptions_of
 from reconciler.project.settings import ProjectFile
 
 PROJECT: Final = "project"

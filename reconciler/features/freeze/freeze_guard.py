@@ -18,11 +18,11 @@ from reconciler.document import Json, value_at
 from reconciler.errors import ReconcilerError, UnreadableReply
 from reconciler.features.freeze.freeze_settings import Freeze, Holding, Incidents, holding
 from reconciler.kinds import BY_NAME
-from reconciler.model.guard_levels import BREAK_GLASS, FROZEN
+from reconciler.model.guards import BREAK_GLASS, FROZEN
 from reconciler.model.quoting import listed, quoted
 from reconciler.planning.guards import PlanUnderGuard
-from reconciler.planning.guards.remedies import consenting
-from reconciler.records.incident_records import Incident, every_incident, every_incident_event
+from reconciler.planning.guards.plan_limits import consenting
+from reconciler.records.listings import Incident, every_incident, every_incident_event
 from reconciler.records.record import PAGE_SIZE
 from reconciler.runtime.advice import is_in_job
 

@@ -19,7 +19,7 @@ from pydantic import AfterValidator, BaseModel, Field, field_validator
 from pydantic_core import PydanticCustomError
 
 from reconciler.document import duration_of
-from reconciler.model.model_config import STRICT
+from reconciler.model.assumptions import STRICT
 from reconciler.syntax.suggestions import nearest
 
 _FIELD_COUNT: Final = 5

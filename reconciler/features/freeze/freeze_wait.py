@@ -12,8 +12,7 @@ from reconciler.errors import GuardRefused
 from reconciler.features.freeze.freeze_settings import Freeze, holding
 from reconciler.journal.store import LockTimeout
 from reconciler.model import GuardViolation
-from reconciler.model.guard_blocks import guard_blocks
-from reconciler.model.guard_levels import FROZEN
+from reconciler.model.guards import FROZEN, guard_blocks
 from reconciler.operations.added_by_features import AddedOption
 from reconciler.operations.apply_plan import refusal
 from reconciler.operations.open_project import now

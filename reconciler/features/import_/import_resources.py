@@ -47,7 +47,7 @@ from reconciler.model import Manifest, Ref, RemoteId, Seen, Source
 from reconciler.operations.open_project import Options, applied_commit, warn_of_new_journal
 from reconciler.operations.open_session import Session
 from reconciler.project import ProjectVariable
-from reconciler.records.alert_events import ALERTS
+from reconciler.records.listings import ALERTS
 from reconciler.redaction.redact import conceal
 from reconciler.redaction.templates import holds_seal, resolve
 from reconciler.report.safe import safe

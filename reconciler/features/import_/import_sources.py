@@ -39,9 +39,14 @@ from reconciler.model.assumptions import Assumptions
 from reconciler.operations.open_project import Options
 from reconciler.operations.open_session import Session, open_api
 from reconciler.project import ProjectVariable
-from reconciler.records.alert_events import EventFilter, list_alert_events
-from reconciler.records.case_records import CaseFilter, list_cases
-from reconciler.records.incident_records import IncidentEventFilter, list_incident_events
+from reconciler.records.listings import (
+    CaseFilter,
+    EventFilter,
+    IncidentEventFilter,
+    list_alert_events,
+    list_cases,
+    list_incident_events,
+)
 from reconciler.runtime.advice import on_service
 from reconciler.runtime.progress import Deed, Waits
 from reconciler.syntax.diagnostic import Complaint

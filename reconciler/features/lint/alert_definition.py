@@ -18,8 +18,8 @@ from reconciler.kinds.alert_definition import (
     without_runbook,
 )
 from reconciler.kinds.alert_definition.parts import TYPE_OF
+from reconciler.kinds.kind import SpecFinding, lists_in, number_of, text_of
 from reconciler.kinds.shape import EACH, places
-from reconciler.kinds.spec_finding import SpecFinding, lists_in, number_of, text_of
 from reconciler.redaction.templates import Template
 from reconciler.syntax.diagnostic import Advice
 

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 
 from reconciler.document import Json, Path, canonical_text, value_at
 from reconciler.features.lint.lint import LintRule
+from reconciler.kinds.kind import Neighbours, SpecFinding, lists_in, text_of
 from reconciler.kinds.shape import EACH, places
-from reconciler.kinds.spec_finding import Neighbours, SpecFinding, lists_in, text_of
 from reconciler.model import Manifest
 from reconciler.queries import holes_in
 from reconciler.syntax.diagnostic import Advice

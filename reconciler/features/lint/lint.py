@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import Final, TypeAlias, cast
 
 from reconciler.document import Json
-from reconciler.kinds.spec_finding import Neighbours, SpecFinding
+from reconciler.kinds.kind import Neighbours, SpecFinding
 from reconciler.model import Manifest
 from reconciler.project.levels import is_on
 from reconciler.syntax.diagnostic import Complaint, warning

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from reconciler.document import Json
 from reconciler.features.lint.lint import LintRule
+from reconciler.kinds.kind import SpecFinding, text_of
 from reconciler.kinds.log_policy_set import (
     INCLUDES,
     IS,
@@ -20,7 +21,6 @@ from reconciler.kinds.log_policy_set import (
     names_of,
 )
 from reconciler.kinds.shape import EACH, places
-from reconciler.kinds.spec_finding import SpecFinding, text_of
 from reconciler.syntax.diagnostic import Advice
 
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from reconciler.document import Json
 from reconciler.features.lint.lint import LintRule
+from reconciler.kinds.kind import SpecFinding
 from reconciler.kinds.slo import unwatched
-from reconciler.kinds.spec_finding import SpecFinding
 from reconciler.syntax.diagnostic import Advice
 
 

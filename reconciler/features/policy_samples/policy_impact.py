@@ -11,7 +11,7 @@ from typing import Annotated, Any, ClassVar, Final, Literal, TypeAlias
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
-from reconciler.model.model_config import FileSection
+from reconciler.model.assumptions import FileSection
 from reconciler.model.quoting import quoted_pair
 
 

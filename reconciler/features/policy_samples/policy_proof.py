@@ -10,8 +10,14 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from reconciler.api.client import Api
-from reconciler.applying.read_back import PAUSES, Acknowledged, Proved, seen_after
-from reconciler.applying.write_entries import Scribe, outcome_of
+from reconciler.applying.one_write import (
+    PAUSES,
+    Acknowledged,
+    Proved,
+    Scribe,
+    outcome_of,
+    seen_after,
+)
 from reconciler.document import covers, digest
 from reconciler.errors import JournalError, Locked, ReconcilerError
 from reconciler.features.policy_samples.policy_impact import Met, PolicyImpact, SampleAnswer

@@ -30,8 +30,7 @@ from reconciler.model import Action, Change, GuardViolation, Plan, Seen
 from reconciler.model.quoting import listed, quoted
 from reconciler.operations.plan_and_drift import SectionRequest
 from reconciler.planning.guards import PlanUnderGuard
-from reconciler.planning.guards.plan_limits import MOST_NAMED
-from reconciler.planning.guards.remedies import allowing, overriding, reviewing
+from reconciler.planning.guards.plan_limits import MOST_NAMED, allowing, overriding, reviewing
 from reconciler.project import Guards
 from reconciler.project.settings import POLICY_SAMPLES
 

@@ -15,7 +15,7 @@ from reconciler.document import Json, Path, stored_name, value_at
 from reconciler.features.policy_samples.policy_impact import PolicySample, PolicySamples, Samples
 from reconciler.kinds import BY_NAME
 from reconciler.project import ProjectFile
-from reconciler.records.log_policies import SEVERITIES
+from reconciler.records.listings import POLICY_SEVERITIES
 from reconciler.syntax.diagnostic import Advice, Complaint, Finding, Severity, warning
 from reconciler.syntax.files import display_name
 from reconciler.syntax.parsed_text import Document, DocumentText, Reading, complaints_of_text
@@ -33,7 +33,7 @@ LONGEST_KIND = 60
 
 FIELDS = ("application", "subsystem", "severity", "policy")
 _NEEDED = FIELDS[:3]
-_WHOLE = re.compile(f"{SEVERITIES.prefix}[A-Z0-9_]+")
+_WHOLE = re.compile(f"{POLICY_SEVERITIES.prefix}[A-Z0-9_]+")
 
 
 def _read_of(loader: Loader, settings: ProjectFile, setting: PolicySamples) -> Samples:
@@ -169,17 +169,17 @@ def _value_findings(value: Json, name: str, path: Path) -> Iterator[Finding]:
         message = f"`{name}` has {len(value):,} characters, and may have {LONGEST:,}"
         yield Finding(MALFORMED, path, message)
     elif name == "severity" and not _severity(value):
-        listed = ", ".join(SEVERITIES.known).lower()
+        listed = ", ".join(POLICY_SEVERITIES.known).lower()
         message = f"`{value}` is no severity (known: {listed}, or a name of the API whole)"
-        near = nearest(value.strip().upper(), SEVERITIES.known).lower()
+        near = nearest(value.strip().upper(), POLICY_SEVERITIES.known).lower()
         yield Finding(MALFORMED, path, message, suggestion=near)
 
 
 def _severity(value: str) -> str:
     """Return a severity as the API names it, or "" if there is none."""
     spelled = value.strip().upper()
-    if spelled in SEVERITIES.known:
-        return SEVERITIES.prefix + spelled
+    if spelled in POLICY_SEVERITIES.known:
+        return POLICY_SEVERITIES.prefix + spelled
     return spelled if _WHOLE.fullmatch(spelled) else ""
 
 

@@ -173,9 +173,7 @@ def way_back(session: Session, states: StatesBefore) -> WayBack:
     ids = {ref: known.remote_id for ref, known in history.memories.items() if known.remote_id}
     wanted: dict[model.Ref, dict[str, Json]] = {}
     for manifest in states.manifests:
-        spec = resolve(found.owned.get(manifest.ref, manifest.spec), ids)
-        assert isinstance(spec, dict)  # noqa: S101 - filling references keeps the form
-        wanted[manifest.ref] = spec
+        wanted[manifest.ref] = resolve(found.owned.get(manifest.ref, manifest.spec), ids)
     scope = Scope(
         session.name,
         session.environment.variables,

@@ -14,12 +14,10 @@ from reconciler.journal.runs import runs_of
 from reconciler.journal.writes import before_run
 from reconciler.kinds import BY_NAME
 from reconciler.model import Change, GuardViolation, Plan, Ref, RemoteId, UndoesRollback
-from reconciler.model.guard_blocks import ARGUMENTS, ResourceRemedy
-from reconciler.model.guard_levels import EXPLICIT_LEVEL, REVIEW_LEVEL
+from reconciler.model.guards import ARGUMENTS, EXPLICIT_LEVEL, REVIEW_LEVEL, ResourceRemedy
 from reconciler.model.quoting import quoted
-from reconciler.planning.guards import PlanUnderGuard
-from reconciler.planning.guards.consent import UnderReview
-from reconciler.planning.guards.remedies import allowing, overriding, reviewing, splitting
+from reconciler.planning.guards import PlanUnderGuard, UnderReview
+from reconciler.planning.guards.plan_limits import allowing, overriding, reviewing, splitting
 from reconciler.project import Guards
 from reconciler.project.settings import UNDOES_ROLLBACK
 from reconciler.redaction.templates import references_in, resolve

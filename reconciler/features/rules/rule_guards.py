@@ -14,10 +14,9 @@ from reconciler.features.rules.ask_worker import Broken, Judges, RuleInput
 from reconciler.features.rules.rule_checks import change_seen, resource_seen, said_of
 from reconciler.features.rules.rule_settings import CHANGE, RESOURCE, Rule, rules_of
 from reconciler.model import Change, GuardViolation, Manifest, Plan, Ref, RuleWarns
-from reconciler.model.guard_blocks import NAMES, ResourceRemedy
-from reconciler.planning.guards import PlanUnderGuard
-from reconciler.planning.guards.consent import at_level
-from reconciler.planning.guards.remedies import allowing, overriding, reviewing, splitting
+from reconciler.model.guards import NAMES, ResourceRemedy
+from reconciler.planning.guards import PlanUnderGuard, at_level
+from reconciler.planning.guards.plan_limits import allowing, overriding, reviewing, splitting
 from reconciler.project import Guards
 
 

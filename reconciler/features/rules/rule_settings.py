@@ -11,8 +11,8 @@ from pydantic import AfterValidator, BaseModel, Field
 from pydantic_core import PydanticCustomError
 
 from reconciler.document import day_of
-from reconciler.model.guard_levels import OWN_RULE
-from reconciler.model.model_config import STRICT
+from reconciler.model.assumptions import STRICT
+from reconciler.model.guards import OWN_RULE
 
 if TYPE_CHECKING:
     from reconciler.project import ProjectFile

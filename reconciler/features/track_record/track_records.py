@@ -26,21 +26,22 @@ from reconciler.journal.history import History, Memory
 from reconciler.kinds import BY_NAME
 from reconciler.model import Change, Plan, Ref, Remembered, Seen, SignalsUnread
 from reconciler.operations.plan_and_drift import SectionRequest
-from reconciler.records.alert_events import (
-    AlertEvent,
-    EventFilter,
-    Finder,
-    KnownAlert,
-    in_batches,
-    list_alert_events,
-)
-from reconciler.records.case_records import PRIORITIES, Case, CaseFilter, list_cases
-from reconciler.records.incident_records import (
+from reconciler.records.listings import (
+    CASE_PRIORITIES,
     UNRESOLVED,
+    AlertEvent,
+    Case,
+    CaseFilter,
+    EventFilter,
     ExtendedIncidentEvent,
+    Finder,
     Incident,
     IncidentEventFilter,
     IncidentFilter,
+    KnownAlert,
+    in_batches,
+    list_alert_events,
+    list_cases,
     list_incident_events,
     list_incidents,
 )
@@ -446,8 +447,8 @@ def _count_cases(finder: Finder, counts: Mapping[Ref, _Count], happened: SpanEve
 
 def _priority(case: Case) -> str:
     """Return the priority as `P1`; another value of the service is not shown."""
-    priority = case.priority.removeprefix(PRIORITIES.prefix)
-    return priority if priority in PRIORITIES.known else OTHER
+    priority = case.priority.removeprefix(CASE_PRIORITIES.prefix)
+    return priority if priority in CASE_PRIORITIES.known else OTHER
 
 
 def _alerts_of(case: Case, finder: Finder) -> tuple[set[Ref], bool]:

@@ -20,7 +20,7 @@ from reconciler.journal.runs import RunSummary
 from reconciler.journal.writes import Write, writes_of
 from reconciler.kinds import BY_NAME
 from reconciler.model import Ref
-from reconciler.records.alert_events import (
+from reconciler.records.listings import (
     AlertEvent,
     EventFilter,
     Finder,

@@ -7,7 +7,7 @@ from typing import Annotated, Final, Literal
 from pydantic import BaseModel, Field, field_validator
 from pydantic_core import PydanticCustomError
 
-from reconciler.model.model_config import STRICT
+from reconciler.model.assumptions import STRICT
 from reconciler.runtime.advice import is_added
 
 

@@ -19,10 +19,11 @@ from reconciler.kinds.kind import (
     Essential,
     Kind,
     RiskyChange,
+    SpecFinding,
     Watched,
+    is_blank,
 )
 from reconciler.kinds.shape import EACH, facts_of, places
-from reconciler.kinds.spec_finding import SpecFinding, is_blank
 from reconciler.model import Action, Change, Manifest, Remembered, RemoteId, Seen
 from reconciler.model.assumptions import BULK_LIMIT
 from reconciler.queries import Language, Query, queries_named

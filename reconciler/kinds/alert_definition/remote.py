@@ -90,7 +90,9 @@ async def _replace(api: Api, sendings: Sequence[Sending]) -> list[model.Outcome]
         reply = await api.send("PUT", BULK_REPLACE, body, request=Request.REPLACE)
     except ServiceRefused as refused:
         return [refusal(sending, refused) for sending in sendings]
-    accounts, records = _accounts(reply), _records(reply)
+    stored = any_members(reply, "alertDefs")
+    records = {text(document, "id").lower(): document for document in stored}
+    accounts = _accounts(reply)
     return [_outcome(sending, accounts, records) for sending in sendings]
 
 
@@ -108,11 +110,6 @@ def _accounts(reply: Json | Missing) -> dict[str, list[str]]:
         for remote_id in ids:
             accounts[remote_id.lower()].append(name)
     return accounts
-
-
-def _records(reply: Json | Missing) -> dict[str, dict[str, Json]]:
-    """Return the definition that is stored now for each replaced id, in lower case."""
-    return {text(document, "id").lower(): document for document in any_members(reply, "alertDefs")}
 
 
 def _reported(record: dict[str, Json]) -> model.ServerInfo:

@@ -464,7 +464,7 @@ def with_nested_ids(
     theirs, copies = items_of(live), [items_of(value) for value in written]
     found, bare = _found_ids(mine, copies, theirs)
     taken = {item.item_id for copy in (mine, theirs, *copies) for item in copy.all_inside}
-    return _Filling(mine, found, bare, taken).filled(mine, name)
+    return _filled(mine, name, found, bare, taken)
 
 
 def _as_before(
@@ -553,44 +553,42 @@ def _ids_of(partners: Mapping[Item, Item]) -> dict[Item, str]:
     return {item: partner.item_id for item, partner in partners.items() if partner.item_id}
 
 
-class _Filling:
-    """Writes ids into a dashboard, each once in its list."""
+def _filled(
+    mine: Item, name: str, found: Mapping[Item, str], bare: set[Item], taken: set[str]
+) -> dict[str, Json]:
+    """Return a dashboard with the ids of all items inside, each once in its list.
 
-    def __init__(
-        self, mine: Item, found: Mapping[Item, str], bare: set[Item], taken: set[str]
-    ) -> None:
-        """Store the items: `bare` items get no id, and a derived id must not be in `taken`."""
-        self._found, self._bare, self._taken = found, bare, taken
-        self._used: set[ItemId] = {(item.known_by, item.item_id) for item in mine.all_inside}
+    `bare` items get no id, and a derived id must not be in `taken`.
+    """
+    used: set[ItemId] = {(item.known_by, item.item_id) for item in mine.all_inside}
 
-    def filled(self, item: Item, place: str) -> dict[str, Json]:
-        """Return an item's document with the ids of all items inside."""
+    def id_for(item: Item, place: str) -> str:
+        if item.item_id:
+            return item.item_id
+        item_id = found.get(item, "")
+        if (item.known_by, item_id) in used:
+            item_id = ""
+        if not item_id and item.known_by.made_up and item not in bare:
+            item_id = _derived(place, taken)
+        used.add((item.known_by, item_id))
+        return item_id
+
+    def filled(item: Item, place: str) -> dict[str, Json]:
         document = item.document
-        for items in item.inner:
-            if not items:
-                continue
+        for items in filter(None, item.inner):
             path = items[0].known_by.path
             members = value_at(document, path)
             assert isinstance(members, list)  # noqa: S101 - the items come from it
             members = list(members)
             for child in items:
                 here = f"{place}/{path[-1]}/{child.index}"
-                item_id = self._id_for(child, here)
-                inner = self.filled(child, here)
+                item_id = id_for(child, here)
+                inner = filled(child, here)
                 members[child.index] = child.known_by.with_id(inner, item_id) if item_id else inner
             document = _replaced(document, path, members)
         return document
 
-    def _id_for(self, item: Item, place: str) -> str:
-        if item.item_id:
-            return item.item_id
-        found = self._found.get(item, "")
-        if (item.known_by, found) in self._used:
-            found = ""
-        if not found and item.known_by.made_up and item not in self._bare:
-            found = _derived(place, self._taken)
-        self._used.add((item.known_by, found))
-        return found
+    return filled(mine, name)
 
 
 def _derived(place: str, taken: set[str]) -> str:

@@ -179,9 +179,8 @@ async def _find_created(api: Api, sending: Sending, *, again: bool) -> model.Out
         raise OutcomeUnknown(f"{message}: {error}") from error
     if isinstance(observed, model.Seen):
         if covers(observed.document, sending.document, shape_of(DashboardSpec)):
-            return model.Written(
-                sending.ref, observed.remote_id, "the answer was lost; it was found"
-            )
+            found = "the answer was lost; it was found"
+            return model.Written(sending.ref, observed.remote_id, found)
         message = "the answer was lost, and the dashboard that is there now is another"
         return model.Unconfirmed(sending.ref, message, exit_code=ExitCode.STALE)
     if not slug_of(sending.manifest, api.assumptions):

@@ -14,9 +14,8 @@ from pydantic import Field
 
 from reconciler.document import ABSENT, Json, Path, value_at
 from reconciler.kinds import field_traits as of
-from reconciler.kinds.kind import NO_ID, Bearing, Endpoint, Essential, Kind, Ranking
+from reconciler.kinds.kind import NO_ID, Bearing, Endpoint, Essential, Kind, Ranking, text_of
 from reconciler.kinds.shape import EACH, facts_of, places
-from reconciler.kinds.spec_finding import text_of
 from reconciler.model import Change
 from reconciler.syntax.diagnostic import Advice, Finding, warning
 

@@ -125,7 +125,9 @@ def seen(reply: Json | Missing, ours: Sequence[dict[str, Json]], recall: Recall)
         for document in all_members(reply, "policies")
         if document.get("deleted") is not True
     ]
-    stored.sort(key=_order)
+    stored.sort(
+        key=lambda record: order if isinstance(order := record.get("order"), int | float) else 0
+    )
     declared = [*map(_by_name, ours)]
     policies: list[Json] = []
     recalled: list[Path] = []
@@ -205,11 +207,6 @@ def _agreed(values: Sequence[Json | Missing]) -> Json | Missing:
     first, *others = values or [ABSENT]
     shape = shape_of(LogPolicySetSpec).at("policies").item.at("logRules").at("severities")
     return first if all(same(first, other, shape) for other in others) else ABSENT
-
-
-def _order(record: dict[str, Json]) -> float:
-    order = record.get("order")
-    return order if isinstance(order, int | float) else 0
 
 
 def as_input(record: dict[str, Json], ours: Sequence[Json]) -> dict[str, Json]:

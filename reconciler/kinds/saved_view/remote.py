@@ -36,13 +36,9 @@ NOT_ON_CREATE = frozenset(("isCompactMode",))
 
 async def observe(api: Api, manifest: Manifest, memory: Memory) -> Observation:
     """Read it as the project file declares; else remember the last acknowledged write."""
-    if NAME in api.assumptions.reads.of_kinds:
-        return await _read(api, manifest, memory)
-    remote_id = manifest.remote_id if manifest.remote_id is not None else memory.remote_id
-    return remembered(remote_id, memory, "saved views")
-
-
-async def _read(api: Api, manifest: Manifest, memory: Memory) -> Observation:
+    if NAME not in api.assumptions.reads.of_kinds:
+        known = manifest.remote_id if manifest.remote_id is not None else memory.remote_id
+        return remembered(known, memory, "saved views")
     remote_id = created_id(manifest, memory)
     if remote_id is None:
         return Unknown(None, "a saved view cannot be found by its name")

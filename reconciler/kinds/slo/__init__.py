@@ -15,12 +15,15 @@ from reconciler.kinds.kind import (
     Endpoint,
     Essential,
     Kind,
+    Neighbours,
     Objective,
     RiskyChange,
+    SpecFinding,
     gives_out_ids,
+    number_of,
+    text_of,
 )
 from reconciler.kinds.shape import places
-from reconciler.kinds.spec_finding import Neighbours, SpecFinding, number_of, text_of
 from reconciler.model import Action, Change, Manifest, Ref
 from reconciler.queries import Language, queries_named
 from reconciler.queries import Query as Stated

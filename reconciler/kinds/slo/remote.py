@@ -98,9 +98,8 @@ async def preflight(api: Api, sending: Sending) -> Foreseen:
         return Foreseen((objection,))
     if not _is_validated(api, sending):
         return Foreseen()
-    body = _with_id(sending)
     try:
-        reply = await api.ask(VALIDATE, body)
+        reply = await api.ask(VALIDATE, _with_id(sending))
     except ServiceRefused as refused:
         return Foreseen((str(refused),))
     results = any_members(reply, "alertsValidationResult")

@@ -1,14 +1,21 @@
 """Guards over a plan: what it may not do without consent, by amount and by kind of change.
 
+A remedy of a guard is a flag on a command line, or a merge or a manual run in CI. Only this module
+decides which of the two a remedy names, so that all reports of a plan agree.
+
 A plan that silences an alert is compared with open incidents. An incident has the name of its
 alert, and its events have the alert's id. Either is enough, as the API document gives the incident
-itself no alert. Source: docs/guards.md.
+itself no alert.
+
+The API has no read of alert definitions nor of saved views. An id that was copied from another
+manifest is the id of another object, which the write would replace. Events have the id and the name
+of their alert, so they show that. Source: docs/guards.md, docs/ci.md.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, TypeAlias
 
@@ -24,6 +31,7 @@ from reconciler.model import (
     GuardViolation,
     LooksLike,
     NeverSeen,
+    NeverWritten,
     NoJournal,
     OldJournal,
     OverwritesEdit,
@@ -36,30 +44,102 @@ from reconciler.model import (
     TakesOver,
     WriteLost,
 )
+from reconciler.model.guards import ARGUMENTS, NAMES, NEW_JOURNAL, ResourceRemedy
 from reconciler.model.quoting import listed, quoted
-from reconciler.planning.guards.remedies import (
-    adopting,
-    allowing,
-    bringing_journal_back,
-    consenting,
-    overriding,
-    renaming,
-    reviewing,
-    reviewing_file,
-    splitting,
-)
 from reconciler.project import Guards, Limits
 from reconciler.project.settings import OVERWRITES_EDIT, TAKES_OVER
 from reconciler.redaction.templates import holds_seal
-from reconciler.runtime.advice import bring_back, is_added, on_journal
+from reconciler.runtime.advice import bring_back, is_added, is_in_job, on_journal, on_service
 
 if TYPE_CHECKING:
-    # Only the types are needed here, and they would load the whole HTTP client.
     from reconciler.api.client import Api
-    from reconciler.records.incident_records import Incident
+    from reconciler.records.listings import Incident
 
 
-MOST_PAGES: Final = 200
+_FILE = "reconciler.yaml"
+_MERGE = "merge: the review of a plan that lists it consents"
+_TERMINAL = "or answer `yes` on a terminal"
+
+
+def reviewing() -> str:
+    """Return how a review consents."""
+    if is_in_job():
+        return _MERGE
+    return f"review the plan, and apply just that: `--expect DIGEST` or `--plan FILE`, {_TERMINAL}"
+
+
+def reviewing_file() -> str:
+    """Return how a review consents to what the digest does not cover; the comment lists that."""
+    if is_in_job():
+        return _MERGE
+    return (
+        f"review the plan, and apply just that: `--plan FILE`, {_TERMINAL}; "
+        "`--expect DIGEST` is not enough, as the digest does not cover incidents"
+    )
+
+
+def splitting(ref: Ref) -> str:
+    """Return how to apply all but one change."""
+    return ResourceRemedy(
+        f"split the change: leave `{ref}` as it is, and apply the rest",
+        f"split the change: leave {NAMES} as they are, and apply the rest",
+    )
+
+
+def adopting(ref: Ref, what: str) -> str:
+    """Return how to declare what is live instead of overwriting it."""
+    return ResourceRemedy(
+        *(
+            f"declare {what}, and plan again: `{on_service('adopt', f'{named} --theirs')}`"
+            for named in (ref, ARGUMENTS)
+        )
+    )
+
+
+def renaming(ref: Ref, was: Ref, environment: str) -> tuple[str, str]:
+    """Return what to do about a create that looks like a rename: rename, or forget.
+
+    The commands take one resource, so for several they name none.
+    """
+    ways = (
+        ("if it is the same under a new name", "rename", f"{was} {ref}", "OLD NEW"),
+        ("if it is another, and the old one is no concern any more", "forget", str(was), "OLD"),
+    )
+    rename, forget = (
+        ResourceRemedy(
+            *(f"{words}: `{on_journal(command, named, environment=environment)}`" for named in both)
+        )
+        for words, command, *both in ways
+    )
+    return rename, forget
+
+
+def allowing(code: str, environment: str) -> str:
+    """Return how to consent to a guard permanently."""
+    return f"in an earlier merge, set `guards: {{allow: [{code}]}}` of `{environment}` in {_FILE}"
+
+
+def overriding(code: str) -> str:
+    """Return how to override one guard once. A reason without a code would lift others too."""
+    return f"{consenting('override-guard', f'{code}=REASON')}, which the journal keeps"
+
+
+def bringing_journal_back() -> str:
+    """Return what to do where the journal was lost."""
+    return f"if the journal was lost or is kept elsewhere (`journal:` says where), {bring_back()}"
+
+
+def consenting(name: str, value: str = "") -> str:
+    """Return how to give a consent for one apply: a flag, or the input of the same name."""
+    if is_in_job():
+        return (
+            "after the merge, run the apply workflow by hand (`workflow_dispatch` of `apply.yml`) "
+            f"with the input `{name}: {value or 'REASON'}`"
+        )
+    return f"apply with `--{name}{f' {value}' if value else ''}`"
+
+
+MOST_INCIDENT_PAGES: Final = 200
 MOST_EVENT_PAGES: Final = 10
 """The newest events come first, and an open incident is seldom old."""
 
@@ -109,11 +189,11 @@ async def incidents_of_silenced(api: Api, plan: Plan) -> OpenIncidents:
 async def _found(
     api: Api, silenced: Mapping[Ref, frozenset[str]], ids: Mapping[str, Ref]
 ) -> OpenIncidents:
-    from reconciler.records.incident_records import every_incident  # noqa: PLC0415 - heavy
+    from reconciler.records.listings import every_incident  # noqa: PLC0415 - heavy
     from reconciler.records.record import PAGE_SIZE  # noqa: PLC0415 - heavy
 
-    listed, is_whole = await every_incident(api, MOST_PAGES)
-    cut = "" if is_whole else f"there are more than {MOST_PAGES * PAGE_SIZE:,} incidents"
+    listed, is_whole = await every_incident(api, MOST_INCIDENT_PAGES)
+    cut = "" if is_whole else f"there are more than {MOST_INCIDENT_PAGES * PAGE_SIZE:,} incidents"
     open_incidents = [incident for incident in listed if incident.is_open]
     by_events: Mapping[str, Ref | None] = {}
     if open_incidents:
@@ -139,7 +219,7 @@ async def _named_by_events(
 
     The second value is whether all events were read.
     """
-    from reconciler.records.incident_records import every_incident_event  # noqa: PLC0415 - heavy
+    from reconciler.records.listings import every_incident_event  # noqa: PLC0415 - heavy
 
     incident_of = {
         event.id: incident.id for incident in open_ones for event in incident.events if event.id
@@ -177,7 +257,8 @@ class _Figures:
         if kind.destroyable:
             self._add_members(kind, change)
             return
-        word = _word(kind, change)
+        # The word for its first loss, "" where it loses nothing.
+        word = next(filter(None, (risk.counted for risk in kind.weakens(change))), "")
         self.seen |= isinstance(change.observation, Seen)
         if isinstance(change.observation, Seen | Remembered):
             self.known += 1
@@ -204,12 +285,6 @@ class _Figures:
         # Destroyed members with the same name are fewer places than losses.
         self.changed["destroyed"] += len(change.destroys)
         self.changed["updated"] += max(0, len(touched) - len(change.destroys))
-
-
-def _word(kind: Kind, change: Change) -> str:
-    """Return the word for the first loss of a resource, "" where it loses nothing."""
-    words = (weakening.counted for weakening in kind.weakens(change))
-    return next((word for word in words if word), "")
 
 
 def exceeded_limits(plan: Plan, guards: Guards) -> Iterator[GuardViolation]:
@@ -274,7 +349,6 @@ def _objection(kind: Kind, figures: _Figures, limits: Limits, environment: str) 
 DESTROYS = "destroys"
 DESTROYS_ALL = "destroys-all"
 PROTECTED = "protected"
-NEW_JOURNAL = "new-journal"
 LOOKS_LIKE_RENAME = "looks-like-rename"
 
 MOST_NAMED = 5
@@ -308,14 +382,12 @@ def needed_consents(
 def without_memory(plan: Plan) -> Iterator[GuardViolation]:
     """Yield one objection where a lost or old journal may cause duplicates that cannot be found."""
     missing = _lost_memory(plan)
-    if missing is None:
-        return
     blind = [
         quoted(str(change.ref))
         for change in plan.changes
         if change.action is Action.CREATE and not BY_NAME[change.ref.kind].findable
     ]
-    if not blind:
+    if missing is None or not blind:
         return
     is_lost = isinstance(missing, NoJournal)
     has = "no journal" if is_lost else "an old copy of its journal"
@@ -370,11 +442,11 @@ def _of_others(change: Change, guards: Guards, plan: Plan) -> Iterator[GuardViol
                 )
                 yield _seen_live(change, OVERWRITES_EDIT, message, reason, environment)
             case TakesOver(differs=differs) if TAKES_OVER not in guards.allow:
-                message = "it is there, differs, and this journal never wrote it"
-                if not differs:
-                    message = (
-                        "it is there, this journal never wrote it, and what it has cannot be seen"
-                    )
+                message = (
+                    "it is there, differs, and this journal never wrote it"
+                    if differs
+                    else "it is there, this journal never wrote it, and what it has cannot be seen"
+                )
                 found = _seen_live(change, TAKES_OVER, message, reason, environment)
                 # A review still consents once there is a journal.
                 yield replace(found, said=f"{found.said}{unknown_writer(plan)}")
@@ -385,13 +457,10 @@ def _of_others(change: Change, guards: Guards, plan: Plan) -> Iterator[GuardViol
 def _like_a_rename(change: Change, refs: Sequence[Ref], environment: str) -> GuardViolation:
     names = ", ".join(quoted(str(ref)) for ref in refs)
     message = (
-        f" would be created, and is much like what was {names} at its last apply, "
-        "and would be next to it"
+        f" would be created, and is much like what was {names} at its last apply, and would be "
+        "next to it"
     )
-    remedies = (
-        *renaming(change.ref, refs[0], environment),
-        overriding(LOOKS_LIKE_RENAME),
-    )
+    remedies = *renaming(change.ref, refs[0], environment), overriding(LOOKS_LIKE_RENAME)
     return GuardViolation(ref=change.ref, said=message, remedies=remedies, code=LOOKS_LIKE_RENAME)
 
 
@@ -400,17 +469,12 @@ def _seen_live(
 ) -> GuardViolation:
     edit = quoted(str(reason.edit), LONGEST_EDIT)
     who = f" (live was last changed {edit})" if reason.edit.told else ""
-    remedies = (
-        reviewing(),
-        *_adopting(change, reason),
-        allowing(code, environment),
-        overriding(code),
-    )
+    adopt = _adopting(change, reason)
     # The author and time of an edit may change while the live document stays the same.
     return GuardViolation(
         ref=change.ref,
         said=f": {message}{who}",
-        remedies=remedies,
+        remedies=(reviewing(), *adopt, allowing(code, environment), overriding(code)),
         code=code,
         figures=f": {message.replace('`', '')}",
     )
@@ -429,13 +493,11 @@ def _adopting(change: Change, reason: _OfOthers | None = None) -> Iterator[str]:
     secret = any(holds_seal(difference.after) for difference in change.differences)
     if not is_added("adopt") or unseen or in_doubt or secret:
         return
+    what = "what is live" if reason is not None else "those that this journal did not write"
     if change.source is not None and change.source.item is not None:
         yield "write what is live into the item of its `forEach` by hand, and plan again"
     else:
-        yield adopting(change.ref, "what is live" if reason is not None else _NOT_OURS)
-
-
-_NOT_OURS: Final = "those that this journal did not write"
+        yield adopting(change.ref, what)
 
 
 def _said(change: Change, weakening: RiskyChange, incidents: OpenIncidents | None) -> str:
@@ -447,17 +509,13 @@ def _said(change: Change, weakening: RiskyChange, incidents: OpenIncidents | Non
             return weakening.said
         case ConsentRule.WITH_OPEN_INCIDENTS:
             open_incidents = incidents.of(change.ref) if incidents is not None else ()
-            if not open_incidents and incidents is not None and incidents.cut:
-                why = f"it is unknown whether it has open incidents: {incidents.cut}"
-                return f"{weakening.said} while {why}"
-            if not open_incidents:
-                return ""
-            noun = (
-                "an open incident"
-                if len(open_incidents) == 1
-                else f"{len(open_incidents)} open incidents"
-            )
-            return f"{weakening.said} while it has {noun}"
+            count = len(open_incidents)
+            if count:
+                noun = "an open incident" if count == 1 else f"{count} open incidents"
+                return f"{weakening.said} while it has {noun}"
+            cut = incidents.cut if incidents is not None else ""
+            unknown = f"it is unknown whether it has open incidents: {cut}"
+            return f"{weakening.said} while {unknown}" if cut else ""
 
 
 def _weakened(change: Change, code: str, message: str, environment: str) -> GuardViolation:
@@ -473,12 +531,9 @@ def _weakened(change: Change, code: str, message: str, environment: str) -> Guar
 def _protected(change: Change) -> GuardViolation:
     count = len(change.differences or change.since_applied)
     fields = "1 field" if count == 1 else f"{count} fields"
-    message = f" is protected since its last apply, and {fields} of it would change"
-    if change.accepts_edit:
-        message = (
-            f" is protected since its last apply, and the edit of {fields} that someone made live "
-            "would be accepted"
-        )
+    edit = f"the edit of {fields} that someone made live would be accepted"
+    what = edit if change.accepts_edit else f"{fields} of it would change"
+    message = f" is protected since its last apply, and {what}"
     remedies = (
         splitting(change.ref),
         "take `metadata.protect` away in an earlier merge, apply that, and change it then",
@@ -488,13 +543,11 @@ def _protected(change: Change) -> GuardViolation:
 
 
 def _destroying(change: Change) -> GuardViolation:
-    count = len(change.destroys)
     names = ", ".join(map(quoted, change.destroys))
     foreign = f" ({len(change.foreign)} not written by this journal)" if change.foreign else ""
-    message = f" destroys {count}{foreign}: {names}"
     empty = value_at(change.body, BY_NAME[change.ref.kind].destroyable) == []
-    if empty:
-        message += "; the list that it declares is empty, so none would be left"
+    none_left = "; the list that it declares is empty, so none would be left" if empty else ""
+    message = f" destroys {len(change.destroys)}{foreign}: {names}{none_left}"
     remedies = (
         "keep them: declare them in the list",
         *(_adopting(change) if change.foreign else ()),
@@ -508,3 +561,140 @@ def _destroying(change: Change) -> GuardViolation:
         code=DESTROYS_ALL if empty else DESTROYS,
         destroys=change.destroys,
     )
+
+
+LONGEST_UNREAD: Final = 200
+
+MOST_NAME_PAGES: Final = 10
+"""Pages of each of the two listings, however many alerts would be taken over."""
+
+
+AlertNames: TypeAlias = dict[str, dict[str, None]]
+"""The names of alerts by their ids in lower case, each in the order of the listings."""
+
+
+def never_written(change: Change) -> NeverWritten | None:
+    """Return the reason of a change that would take over an object unseen; None for others."""
+    found = (reason for reason in change.reasons if isinstance(reason, NeverWritten))
+    return next(found, None) if change.action.writes else None
+
+
+async def with_names(api: Api, plan: Plan) -> tuple[Plan, str]:
+    """Return the plan with the names that incidents and events have for what it takes over.
+
+    They are listed only where an alert would be taken over. The second value is why they could not
+    be listed, "" where they could.
+    """
+    taken = [change for change in plan.changes if never_written(change) is not None]
+    if not any(BY_NAME[change.ref.kind].fires for change in taken):
+        return plan, ""
+    ids = {str(change.remote_id).lower() for change in taken}
+    names, unread = await _listed_names(api, ids)
+    named = {change.ref: _named(change, names) for change in taken}
+    changes = tuple(named.get(change.ref, change) for change in plan.changes)
+    return replace(plan, changes=changes), unread
+
+
+def _named(change: Change, names: AlertNames) -> Change:
+    kind = BY_NAME[change.ref.kind]
+    title = value_at(change.declared, kind.title)
+    found = tuple(names.get(str(change.remote_id).lower(), ())) if kind.fires else ()
+    if not isinstance(title, str) or holds_seal(title):
+        return change
+    reasons = (
+        NeverWritten(found, title) if isinstance(reason, NeverWritten) else reason
+        for reason in change.reasons
+    )
+    return replace(change, reasons=tuple(reasons))
+
+
+async def _listed_names(api: Api, ids: Container[str]) -> tuple[AlertNames, str]:
+    """Read each listing once, within its bound; where one fails, the other may have the names.
+
+    The second value is why a listing could not be read, "" where each could.
+    """
+    names: AlertNames = {}
+    unread = ""
+    for listing in (_incidents, _events):
+        try:
+            async for remote_id, name in listing(api):
+                if name and remote_id.lower() in ids:
+                    names.setdefault(remote_id.lower(), {})[name] = None
+        except ReconcilerError as error:
+            unread = unread or str(error)
+    return names, unread
+
+
+async def _incidents(api: Api) -> AsyncIterator[tuple[str, str]]:
+    from reconciler.records.listings import (  # noqa: PLC0415 - heavy
+        IncidentEventFilter,
+        list_incident_events,
+    )
+    from reconciler.records.record import Allowance  # noqa: PLC0415 - heavy
+
+    async for event in list_incident_events(api, IncidentEventFilter(), Allowance(MOST_NAME_PAGES)):
+        known = event.incident_event_extended_metadata
+        if known is not None:
+            yield known.alert_id, known.alert_name
+
+
+async def _events(api: Api) -> AsyncIterator[tuple[str, str]]:
+    from reconciler.records.listings import (  # noqa: PLC0415 - heavy
+        EventFilter,
+        list_alert_events,
+    )
+    from reconciler.records.record import Allowance  # noqa: PLC0415 - heavy
+
+    async for event in list_alert_events(api, EventFilter(), Allowance(MOST_NAME_PAGES)):
+        for remote_id in event.alert_ids:
+            yield remote_id, event.alert_name
+
+
+def taken_over(plan: Plan, guards: Guards, unnamed: str) -> Iterator[GuardViolation]:
+    """Yield one objection for all objects that a plan would take over unseen."""
+    taken = [change for change in plan.changes if never_written(change) is not None]
+    if not taken or TAKES_OVER in guards.allow:
+        return
+    remedies = (
+        reviewing(),
+        "where the id is that of another: correct `metadata.id`",
+        bringing_journal_back(),
+        allowing(TAKES_OVER, plan.environment),
+        overriding(TAKES_OVER),
+    )
+    yield GuardViolation(
+        said=_describe(taken, unnamed, unknown_writer(plan)),
+        remedies=remedies,
+        code=TAKES_OVER,
+        # Names are left out: they appear and vanish with incidents.
+        figures=" ".join(f"{change.ref}={change.remote_id}" for change in taken),
+    )
+
+
+def _describe(changes: Sequence[Change], unread: str, earlier: str) -> str:
+    """Return the message about what an apply would take over unseen, with the names in events."""
+    reasons = {change.ref: never_written(change) for change in changes}
+    others = {ref: why for ref, why in reasons.items() if why is not None and why.is_another}
+    ahead = [*others, *(change.ref for change in changes if change.ref not in others)]
+    counts = Counter(change.ref.kind for change in changes)
+    counted = " and ".join(f"{count} {kind}" for kind, count in counts.items())
+    ids = "that id" if len(changes) == 1 else "those ids"
+    message = (
+        f"{counted} would be written unseen, and this journal neither wrote nor imported "
+        f"what has {ids}: {listed([*map(str, ahead)], MOST_NAMED)}{earlier}"
+    )
+    if others:
+        named = [
+            f"{quoted(str(ref))}: {' and '.join(map(quoted, why.names))}, declared as "
+            f"{quoted(why.declared)}"
+            for ref, why in others.items()
+        ]
+        message += f"; incidents and events have another name for {listed(named, MOST_NAMED)}"
+    known = sum(why is not None and bool(why.names) for why in reasons.values())
+    if known > len(others):
+        message += f"; they have the declared name for {known - len(others)}"
+    if unread:
+        message += f"; their names could not be read: {quoted(unread, LONGEST_UNREAD)}"
+    elif not known:
+        message += "; incidents and events have no name for any"
+    return message

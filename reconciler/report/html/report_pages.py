@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 
 from reconciler.model import Action, Change, Drift, DriftReport, Plan, Ref
-from reconciler.model.guard_blocks import GuardSentence
+from reconciler.model.guards import GuardSentence
 from reconciler.model.plan import DriftState
 from reconciler.model.quoting import and_more
 from reconciler.report import counts

@@ -41,7 +41,7 @@ from reconciler.model import (
     Ref,
     Remark,
 )
-from reconciler.model.guard_levels import EXPLICIT_LEVEL, REVIEW_LEVEL, GuardLevel, guard_key
+from reconciler.model.guards import EXPLICIT_LEVEL, REVIEW_LEVEL, GuardLevel, guard_key
 from reconciler.report.changes.document import (
     FieldDocument,
     SelectionDocument,

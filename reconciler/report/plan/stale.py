@@ -17,7 +17,7 @@ from reconciler.document import (
 )
 from reconciler.kinds import BY_NAME
 from reconciler.model import Action, Change, Plan, ProtectionTurns, RenamedFrom
-from reconciler.model.guard_levels import REVIEW_LEVEL
+from reconciler.model.guards import REVIEW_LEVEL
 from reconciler.report.changes.document import FieldDocument
 from reconciler.report.labels import FieldLabel, places_in
 from reconciler.report.plan.document import ChangeDocument, PlanDocument, change_document, listed_in

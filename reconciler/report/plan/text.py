@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 
 from reconciler.model import Action, Change, Evidence, Plan
-from reconciler.model.guard_blocks import guard_blocks
+from reconciler.model.guards import guard_blocks
 from reconciler.model.quoting import SHOWN_BY_VERBOSE, and_more
 from reconciler.report.changes.field_changes import FieldChange, essentials_of, field_changes
 from reconciler.report.changes.text import change_lines, essential_lines

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from reconciler.features.audit.audit_rule import Rest
 from reconciler.features.audit.audit_workspace import counted
 from reconciler.features.audit.look_back import LookedBack, logs_in
-from reconciler.records.alert_events import AlertEvent
+from reconciler.records.listings import AlertEvent
 from reconciler.records.record import Span
 
 UNTIL = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)

@@ -26,7 +26,7 @@ from reconciler.features.explain.field_reference import (
 from reconciler.features.explain.look_up import look_up
 from reconciler.kinds import BY_NAME, KINDS
 from reconciler.kinds.checks import lint
-from reconciler.kinds.envelope_fields import MANIFEST
+from reconciler.kinds.field_traits import MANIFEST
 from reconciler.model import API_VERSION
 from reconciler.project import project_findings
 from reconciler.report.explanations.pages import explanation

@@ -24,8 +24,7 @@ from reconciler.ci.comment import Origin, plan_comment
 from reconciler.ci.forge.pull_requests import Marker
 from reconciler.document import Json
 from reconciler.features.freeze import freeze_guard
-from reconciler.model import ClockUnchecked, FreezeUnknown, GuardViolation, Manifest
-from reconciler.model.guard_levels import FROZEN, GUARDS
+from reconciler.model import FROZEN, GUARDS, ClockUnchecked, FreezeUnknown, GuardViolation, Manifest
 from reconciler.planning.guards import Agreed, unmet
 from reconciler.report.html import plan_html
 from reconciler.report.plan.text import plan_text

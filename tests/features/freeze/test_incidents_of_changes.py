@@ -19,8 +19,7 @@ from harness.sites import (
 )
 
 from reconciler.document import Json
-from reconciler.model import Manifest
-from reconciler.model.guard_levels import FROZEN
+from reconciler.model import FROZEN, Manifest
 
 MATCHING = {"incidents": {"scope": "matching"}}
 OF_ANOTHER: dict[str, Json] = {"name": "Something", "contextualLabels": {"team": "others"}}

@@ -21,7 +21,7 @@ from reconciler.model import (
     UndoesRollback,
     Unknown,
 )
-from reconciler.planning.guards.consent import UnderReview
+from reconciler.planning.guards import UnderReview
 from reconciler.project import Guards
 from reconciler.redaction.templates import RefHole, Template, resolve
 

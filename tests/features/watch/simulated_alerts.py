@@ -15,7 +15,7 @@ from datetime import UTC, datetime, timedelta
 
 from reconciler.features.watch.alert_noise import ReportedEvents, Touched, joined, judged
 from reconciler.model import Ref
-from reconciler.records.alert_events import AlertEvent
+from reconciler.records.listings import AlertEvent
 
 RUN = datetime(2026, 3, 11, 9, 30, tzinfo=UTC)
 DAY = timedelta(days=1)
