@@ -70,8 +70,7 @@ from reconciler.planning.guards.consent import UnderReview
 from reconciler.planning.guards.plan_limits import NEW_JOURNAL
 from reconciler.project import Project
 from reconciler.report.complaints.document import file_in_repository
-from reconciler.report.complaints.junit import annotation_lines
-from reconciler.report.complaints.sarif import begins_sarif, complaints_sarif
+from reconciler.report.complaints.for_ci import annotation_lines, begins_sarif, complaints_sarif
 from reconciler.report.complaints.text import complaints_text
 from reconciler.report.drift_formats import drift_text
 from reconciler.report.html import drift_html

@@ -285,7 +285,7 @@ def report_applied(
     """
     if applied is None:
         from reconciler.applying.run import Applied  # noqa: PLC0415 - not for validate
-        from reconciler.report.unplanned import not_applied  # noqa: PLC0415 - with it
+        from reconciler.report.counts import not_applied  # noqa: PLC0415 - with it
 
         words(not_applied(made.digest, command), laid_out=True)
         text = describe_applied(Applied(), made, form, verbose=False) if form != "text" else ""

@@ -21,10 +21,10 @@ _CORE: dict[str, str] = {
     "incidents": "cli.service_records:incidents List incidents and their events; close them.",
     "cases": "cli.service_records:cases List cases.",
     "usage": "cli.service_records:usage Show how much data was used, day by day.",
-    "policies": "cli.policies:policies List, test and add log policies.",
+    "policies": "cli.service_records:policies List, test and add log policies.",
     "ci": "ci.command:ci Plan and apply inside CI, with a comment.",
     "schema": "cli.schema:schema Print the JSON Schema of a kind of manifest.",
-    "completion": "cli.completion:completion Print what lets a shell complete names.",
+    "completion": "cli.complete:completion Print what lets a shell complete names.",
     "emulator": "cli.emulator:emulator Run the management API on this machine.",
 }
 

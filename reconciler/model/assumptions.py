@@ -17,7 +17,7 @@ from pydantic_core import PydanticCustomError
 
 from reconciler.document import Json
 from reconciler.model.model_config import STRICT
-from reconciler.runtime.addresses import steps_in
+from reconciler.runtime.connection import steps_in
 
 POLICIES = "/dataplans/policies/v1"
 """The list of log policies. It always exists, so a read of it proves target and key."""

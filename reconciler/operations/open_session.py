@@ -39,10 +39,10 @@ from reconciler.project import (
     in_shard,
     journal_setting,
 )
-from reconciler.report import unplanned
+from reconciler.report import counts as unplanned
 from reconciler.report.complaints.text import complaints_summary, warnings_in_short
 from reconciler.runtime.cache import NO_CACHE, VARIABLE, Cache, open_cache
-from reconciler.runtime.keys import keys_in
+from reconciler.runtime.connection import keys_in
 from reconciler.runtime.progress import Deed, Waits
 from reconciler.runtime.rows import Rows
 from reconciler.syntax.expressions import ANY_PATTERN, OPEN_PATTERN

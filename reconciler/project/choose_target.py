@@ -23,7 +23,7 @@ from reconciler.project.settings import (
     Shard,
     parse_journal_place,
 )
-from reconciler.runtime.addresses import steps_in
+from reconciler.runtime.connection import steps_in
 from reconciler.syntax.suggestions import shortened
 
 _Address: TypeAlias = ipaddress.IPv4Address | ipaddress.IPv6Address

@@ -26,7 +26,7 @@ from reconciler.project.settings import (
     SecretPlace,
     parse_journal_place,
 )
-from reconciler.runtime.keys import KEY_VARIABLE
+from reconciler.runtime.connection import KEY_VARIABLE
 from reconciler.syntax.diagnostic import WANTED, Advice, Finding
 from reconciler.syntax.suggestions import nearest, shortened
 

@@ -13,7 +13,7 @@ from functools import cached_property
 from reconciler.document import Json, Path, texts_at, texts_in
 from reconciler.kinds.checks import name_of
 from reconciler.redaction.templates import SecretHole, Template
-from reconciler.runtime.keys import is_key, keys_in
+from reconciler.runtime.connection import is_key, keys_in
 from reconciler.syntax.diagnostic import REMOVE, Finding
 
 # A variable that each system sets, and the prefixes of the names of all its variables.

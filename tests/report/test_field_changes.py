@@ -34,7 +34,7 @@ from reconciler.report.changes.field_changes import (
     line_diff,
     pieces,
 )
-from reconciler.report.changes.markdown import diff_lines
+from reconciler.report.changes.lines import diff_lines
 from reconciler.report.labels import duration, spoken_value
 from reconciler.report.safe import safe
 

@@ -21,16 +21,20 @@ from reconciler.report.html.page import (
     shape,
     words,
 )
-from reconciler.report.pictures.drawing import (
+from reconciler.report.pictures import (
     Aim,
     AimSides,
+    Cell,
+    DashboardSides,
     Drawing,
+    GridRow,
+    GridSection,
+    Mark,
     Ranked,
     RankingSides,
     describe_budget,
     describe_target,
 )
-from reconciler.report.pictures.grid import Cell, DashboardSides, GridRow, GridSection, Mark
 from reconciler.report.words import plural
 
 

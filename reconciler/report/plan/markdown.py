@@ -16,7 +16,7 @@ from reconciler.document import Operation
 from reconciler.model import Action, Change, LastEdit, Plan, Ref, Seen
 from reconciler.model.quoting import and_more
 from reconciler.report.changes.field_changes import FieldChange, essentials_of, field_changes
-from reconciler.report.changes.markdown import LONGEST_INLINE, diff_lines
+from reconciler.report.changes.lines import LONGEST_INLINE, diff_lines
 from reconciler.report.counts import (
     EVIDENCE_MEANINGS,
     SHOWN_COMMIT,
@@ -27,7 +27,7 @@ from reconciler.report.counts import (
 )
 from reconciler.report.labels import BETWEEN
 from reconciler.report.markdown import COMMENT_BYTES, WHOLE, Fold, code, sentence, with_folds
-from reconciler.report.pictures.drawing import drawing_of, picture_lines
+from reconciler.report.pictures import drawing_of, picture_lines
 from reconciler.report.reasons import in_backticks, reported_notes
 from reconciler.report.safe import safe
 from reconciler.report.sections import Notice, emptiness, notices, shown_sections

@@ -10,7 +10,7 @@ from reconciler.model import Action, Change, Evidence, Plan
 from reconciler.model.guard_blocks import guard_blocks
 from reconciler.model.quoting import SHOWN_BY_VERBOSE, and_more
 from reconciler.report.changes.field_changes import FieldChange, essentials_of, field_changes
-from reconciler.report.changes.text import change_lines, essential_lines
+from reconciler.report.changes.lines import change_lines, essential_lines
 from reconciler.report.counts import WORST_FIRST, describe_kept, evidence, heading, summary
 from reconciler.report.reasons import describe_remark, reported_notes
 from reconciler.report.safe import columns, safe

@@ -1,10 +1,11 @@
-"""Effects of a write on the fields of a resource, for a terminal."""
+"""Fields of a write, part by part: lines for a terminal, and a diff for a comment. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
+from typing import Literal
 
 from reconciler.model import Change
 from reconciler.model.quoting import SHOWN_BY_VERBOSE, and_more
@@ -18,13 +19,13 @@ from reconciler.report.changes.field_changes import (
     field_changes,
     packed,
 )
-from reconciler.report.pictures.drawing import drawing_of, picture_lines
+from reconciler.report.pictures import drawing_of, picture_lines
 from reconciler.report.safe import columns, safe
 from reconciler.report.table import INDENT, Colour, Style, fitted, wrapped
 from reconciler.report.words import around_difference
 
 DEEPER = INDENT + "    "
-MOST_LEAVES = 8
+TEXT_MOST_LEAVES = 8
 MOST_LINES = 16
 NARROWEST_VALUE = 20
 LONGEST_PAIR = 90
@@ -90,14 +91,14 @@ def _lines(change: FieldChange, words: str, margin: str, style: Style) -> Iterat
         case "move":
             yield from fitted(f"{head.text}: moves {change.stands}", style).split("\n")
         case "add":
-            yield from _whole_lines(head, change.after, change.leaves, colour, style)
+            yield from _text_whole_lines(head, change.after, change.leaves, colour, style)
         case "remove":
-            yield from _whole_lines(head, change.before, change.leaves, colour, style)
+            yield from _text_whole_lines(head, change.before, change.leaves, colour, style)
         case "change":
-            yield from _changed_lines(change, head, style)
+            yield from _text_changed_lines(change, head, style)
 
 
-def _whole_lines(
+def _text_whole_lines(
     head: _Head, text: str, leaves: Sequence[LeafValue], colour: Colour, style: Style
 ) -> Iterator[str]:
     """Yield a value that comes or goes: on one line where it fits, else one line for each leaf."""
@@ -109,7 +110,7 @@ def _whole_lines(
         return
     yield from fitted(f"{head.text}:", style).split("\n")
     ends = leaves or (LeafValue("", "", text),)
-    most = len(ends) if style.verbose else MOST_LEAVES
+    most = len(ends) if style.verbose else TEXT_MOST_LEAVES
     for subject, group in by_subject(ends[:most]):
         if subject:
             yield DEEPER + style.paint(subject, colour)
@@ -121,7 +122,7 @@ def _whole_lines(
         yield DEEPER + style.paint(more, Colour.DIM)
 
 
-def _changed_lines(change: FieldChange, head: _Head, style: Style) -> Iterator[str]:
+def _text_changed_lines(change: FieldChange, head: _Head, style: Style) -> Iterator[str]:
     before, after = change.before, change.after
     # Two long values are compared one below the other, however wide the terminal is.
     short = columns(before) + columns(after) <= LONGEST_PAIR
@@ -164,3 +165,75 @@ def broken_to(text: str, room: int) -> Iterator[str]:
         yield rest[:at].rstrip(" ") + GOES_ON
         rest = rest[at:]
     yield rest + end
+
+
+MARKDOWN_MOST_LEAVES = 40
+LONGEST_VALUE = 300
+LONGEST_INLINE = 100
+
+
+def diff_lines(found: Sequence[FieldChange], sides: tuple[str, str] | None = None) -> Iterator[str]:
+    """Yield differences part by part; every line except context begins with its sign.
+
+    `sides` names the documents before and after, where that is not obvious.
+    """
+    if sides and found:
+        yield f"# - {sides[0]}"
+        yield f"# + {sides[1]}"
+    for subject, changes in by_subject(found):
+        named = False
+        for change in changes:
+            if subject and not change.field:
+                yield from _part_lines(change, subject)
+                continue
+            if subject and not named:
+                yield f"@@ {subject} @@"
+                named = True
+            yield from _part_lines(change, change.field)
+
+
+def _part_lines(change: FieldChange, words: str) -> Iterator[str]:
+    match change.operation:
+        case "move":
+            yield f"! {words} moves {change.stands}"
+        case "add":
+            stands = f" {change.stands}" if change.stands else ""
+            yield from _markdown_whole_lines("+", words + stands, change.after, change.leaves)
+        case "remove":
+            yield from _markdown_whole_lines("-", words, change.before, change.leaves)
+        case "change":
+            yield from _markdown_changed_lines(change, words)
+
+
+def _markdown_whole_lines(
+    sign: Literal["+", "-"], words: str, text: str, leaves: Sequence[LeafValue]
+) -> Iterator[str]:
+    if not leaves:
+        yield f"{sign} {words}: {safe(text, LONGEST_VALUE)}" if text else f"{sign} {words}"
+        return
+    yield f"{sign} {words}:"
+    for subject, group in by_subject(leaves[:MARKDOWN_MOST_LEAVES]):
+        if subject:
+            yield f"{sign}   {subject}:"
+        margin = "    " if subject else "  "
+        for leaf in group:
+            label = f"{leaf.field}: " if leaf.field else ""
+            yield f"{sign} {margin}{label}{safe(leaf.text, LONGEST_VALUE)}"
+    if more := and_more(len(leaves) - MARKDOWN_MOST_LEAVES):
+        yield f"{sign}   {more}"
+
+
+def _markdown_changed_lines(change: FieldChange, words: str) -> Iterator[str]:
+    longest = max(len(change.before), len(change.after))
+    if len(words) + longest <= LONGEST_INLINE:
+        yield f"- {words}: {change.before}"
+        yield f"+ {words}: {change.after}"
+        return
+    yield f"  {words}:"
+    if change.lines:
+        for sign, text in change.lines:
+            yield f"{sign}   {text}".rstrip()
+        return
+    before, after = around_difference(change.before, change.after, LONGEST_VALUE)
+    yield f"-   {before}"
+    yield f"+   {after}"
