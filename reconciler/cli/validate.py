@@ -12,8 +12,12 @@ from reconciler.errors import InvalidInput, UsageError
 from reconciler.operations.check_project import Checked, after_check, check
 from reconciler.operations.open_project import Options, read_project
 from reconciler.operations.open_session import counts_of
-from reconciler.report.complaints.document import FixDocument, complaints_json, complaints_jsonl
-from reconciler.report.complaints.text import complaints_text
+from reconciler.report.complaints.document import (
+    FixDocument,
+    complaints_json,
+    complaints_jsonl,
+    complaints_text,
+)
 from reconciler.report.counts import describe_selection, describe_unheeded
 from reconciler.report.safe import safe
 from reconciler.runtime.progress import Deed

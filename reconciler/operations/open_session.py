@@ -40,7 +40,7 @@ from reconciler.project import (
     journal_setting,
 )
 from reconciler.report import counts as unplanned
-from reconciler.report.complaints.text import complaints_summary, warnings_in_short
+from reconciler.report.complaints.document import complaints_summary, warnings_in_short
 from reconciler.runtime.cache import NO_CACHE, VARIABLE, Cache, open_cache
 from reconciler.runtime.connection import keys_in
 from reconciler.runtime.progress import Deed, Waits

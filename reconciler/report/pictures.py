@@ -1,4 +1,4 @@
-"""Pictures of what a write does to a dashboard, a list of policies or an SLO, in characters. Pure."""
+"""Pictures of what a write does to a dashboard, a list of policies or an SLO, as text. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The API key, which no other module reads from the environment, and addresses of services. Pure."""
+"""Addresses of services, and the API key, which only this module reads from the environment."""
 
 from __future__ import annotations
 

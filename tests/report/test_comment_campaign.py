@@ -15,7 +15,7 @@ from random_plans import MARK, plans
 from test_plan_markdown import PARSER, spoken
 
 from reconciler.model import Plan
-from reconciler.report.plan.markdown import plan_markdown
+from reconciler.report.plan.formats import plan_markdown
 
 pytestmark = pytest.mark.slow
 

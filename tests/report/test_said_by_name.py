@@ -27,8 +27,7 @@ from reconciler.report.changes.field_changes import field_changes
 from reconciler.report.changes.lines import subject_lines
 from reconciler.report.html import plan_html
 from reconciler.report.plan.document import changed_since, plan_json, read_plan
-from reconciler.report.plan.markdown import plan_markdown
-from reconciler.report.plan.text import plan_text
+from reconciler.report.plan.formats import plan_markdown, plan_text
 from reconciler.report.sections import notices
 from reconciler.report.table import Style
 

@@ -28,7 +28,7 @@ from reconciler.model import ClockUnchecked, FreezeUnknown, GuardViolation, Mani
 from reconciler.model.guard_levels import FROZEN, GUARDS
 from reconciler.planning.guards import Agreed, unmet
 from reconciler.report.html import plan_html
-from reconciler.report.plan.text import plan_text
+from reconciler.report.plan.formats import plan_text
 from reconciler.report.table import Style
 
 
