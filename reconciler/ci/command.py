@@ -36,7 +36,7 @@ from reconciler.operations.added_by_features import (
 )
 from reconciler.operations.open_project import Options, open_project
 from reconciler.project import BASE_URL, MOST_SHARDS, SHARD, Environment, choose_environment
-from reconciler.report.matrix import matrix_json
+from reconciler.report.ci_documents import matrix_json
 from reconciler.runtime.advice import in_job
 from reconciler.runtime.connection import key_of_job, keys_in, with_key
 from reconciler.runtime.progress import Waits

@@ -110,12 +110,6 @@ SHELLS: Mapping[str, type[ShellComplete]] = {
 }
 
 
-def source_of(shell: str) -> str:
-    """Return the script that makes a shell ask for completions."""
-    # Bash's own method would start bash to find its version.
-    return ShellComplete.source(SHELLS[shell](click.Group(PROGRAM), {}, PROGRAM, VARIABLE))
-
-
 def answer(instruction: str) -> int:
     """Print the answer to a script, such as `bash_complete`; nothing where there is none."""
     shell, _, _ = instruction.partition("_")
@@ -238,4 +232,5 @@ def completion(shell: str, *, verbose: bool, quiet: bool) -> int:
     ~/.zshrc; fish: reconciler completion fish > ~/.config/fish/completions/reconciler.fish
     """
     del verbose, quiet
-    return data(source_of(shell))
+    # Bash's own method would start bash to find its version.
+    return data(ShellComplete.source(SHELLS[shell](click.Group(PROGRAM), {}, PROGRAM, VARIABLE)))

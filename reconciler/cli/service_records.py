@@ -567,16 +567,12 @@ def _print_results(
         lines = [_result_cells(*pair) for pair in zip(rows, results, strict=True)]
         if any(EXPECTED in row for row in rows):
             headers.append("expected")
-            lines = [[*line, _expected(row)] for row, line in zip(rows, lines, strict=True)]
+            wanted = (EXPECTED in row and (text_of(row, EXPECTED) or NO_POLICY) for row in rows)
+            lines = [[*line, policy or ""] for line, policy in zip(lines, wanted, strict=True)]
         if form == "csv":
             data("".join(map(csv_line, (headers, *lines))))
         else:
             data(table([*map(Heading, headers)], lines, stdout_style(verbose=verbose)))
-
-
-def _expected(row: dict[str, Json]) -> str:
-    """Return the policy that a row expects, "" where it expects nothing."""
-    return (text_of(row, EXPECTED) or NO_POLICY) if EXPECTED in row else ""
 
 
 def _result_cells(row: dict[str, Json], result: dict[str, Json]) -> list[str]:

@@ -145,7 +145,11 @@ def read_workspaces(
     )
     paths = manifest_paths(options, project)
     workspaces = read(paths, scopes=scopes)
-    if is_part(options, project) and any(map(_lacks_a_target, workspaces.values())):
+    if is_part(options, project) and any(
+        complaint.code == LOST_REFERENCE
+        for workspace in workspaces.values()
+        for complaint in workspace.complaints
+    ):
         within = _files_of(paths, project)
         about = [
             replace(scope, selection=replace(scope.selection, within=within)) for scope in scopes
@@ -164,10 +168,6 @@ def read_workspaces(
             accept = ACCEPTED.load(setting)
             workspaces = {name: accept(project, found) for name, found in workspaces.items()}
     return workspaces
-
-
-def _lacks_a_target(workspace: Workspace) -> bool:
-    return any(complaint.code == LOST_REFERENCE for complaint in workspace.complaints)
 
 
 def _files_of(paths: Sequence[Path], project: Project) -> frozenset[str]:

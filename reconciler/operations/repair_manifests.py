@@ -57,7 +57,10 @@ def repair(project: Project, options: Options, *, guess: bool, only_shown: bool)
         checked = _check(project, options, fixes)
     for fix in () if only_shown else fixes.values():
         replace_text(fix.path, fix.name, fix.roots, before=fix.before, after=fix.after)
-    likely = 0 if guess else _count_likely(checked.workspace, fixes, pasted)
+    likely = sum(
+        count_repairs(fix.after, complaints, LIKELY, is_json=fix.path.suffix == ".json")
+        for fix, complaints in ([] if guess else _files(checked.workspace, fixes, pasted))
+    )
     unrepaired = {
         name: line
         for name, line in pasted.unrepaired.items()
@@ -91,13 +94,6 @@ def _repairs(
         if found is not None:
             made.append(replace(fix, after=found.after, repairs=fix.repairs + found.repairs))
     return made
-
-
-def _count_likely(workspace: Workspace, fixes: Mapping[Path, Fix], pasted: Fixes) -> int:
-    return sum(
-        count_repairs(fix.after, complaints, LIKELY, is_json=fix.path.suffix == ".json")
-        for fix, complaints in _files(workspace, fixes, pasted)
-    )
 
 
 def _files(

@@ -17,6 +17,7 @@ from reconciler.model import Manifest, Ref, Selected
 from reconciler.model.quoting import and_more
 from reconciler.project.levels import PRACTICE, WARNED_OF, is_off_by_default
 from reconciler.report.changes.document import selection_document
+from reconciler.report.ci_documents import JUnitCase, junit
 from reconciler.report.complaints.document import (
     field_path,
     file_in_repository,
@@ -24,7 +25,6 @@ from reconciler.report.complaints.document import (
     worst_first,
 )
 from reconciler.report.explanations.pages import code_markdown, code_text, explanation
-from reconciler.report.junit import JUnitCase, junit
 from reconciler.report.markdown import SHOWN_ANNOTATIONS, SHOWN_SARIF_RESULTS
 from reconciler.report.safe import for_workflow_data, for_workflow_property, json_text, safe
 from reconciler.syntax.diagnostic import AUDITED, CODES, USUAL_EXCERPT, Complaint, Severity

@@ -37,8 +37,7 @@ from reconciler.report.html.page import (
 from reconciler.report.html.pictures import picture_of
 from reconciler.report.pictures import drawing_of
 from reconciler.report.reasons import describe_remedy, drift_note, look_notes, notes_of
-from reconciler.report.sections import Notice, notices, shown_sections
-from reconciler.report.watcher_formats import names_of
+from reconciler.report.sections import Notice, names_of, notices, shown_sections
 from reconciler.report.words import alike, place, plural
 
 MOST_NAMED = 50
@@ -387,7 +386,14 @@ def plan_html(plan: Plan, made: ReportOccasion | None = None) -> str:
     shown = [
         _plan_card(plan, change, identities[change.ref])
         for _, run in groupby(found, key=lambda change: change.ref.kind)
-        for change in sorted(run, key=_urgency)
+        for change in sorted(
+            run,
+            key=lambda change: (
+                counts.WORST_FIRST.index(change.action),
+                not change.destroys,
+                change.ref,
+            ),
+        )
     ]
     title = f"Plan for {plan.environment}" if plan.against is None else counts.heading(plan)
     return page(
@@ -400,10 +406,6 @@ def plan_html(plan: Plan, made: ReportOccasion | None = None) -> str:
         _unchanged(plan),
         foot=_foot(plan, found),
     )
-
-
-def _urgency(change: Change) -> tuple[int, bool, Ref]:
-    return counts.WORST_FIRST.index(change.action), not change.destroys, change.ref
 
 
 def _plan_counts(plan: Plan) -> Markup:

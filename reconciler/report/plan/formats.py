@@ -47,9 +47,10 @@ from reconciler.report.sections import (
     guard_heading,
     notices,
     shown_sections,
+    watchers_lines,
+    watchers_markdown,
 )
 from reconciler.report.table import INDENT, Colour, Style, wrapped
-from reconciler.report.watcher_formats import watchers_lines, watchers_markdown
 from reconciler.report.words import as_sentence, first_few, first_lines, plural
 from reconciler.runtime.advice import on_journal
 
