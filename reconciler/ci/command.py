@@ -25,7 +25,7 @@ from reconciler.ci.result import Failure, JobResult
 from reconciler.ci.runner import Inputs, Runner, read_inputs
 from reconciler.cli.apply import parameter_of
 from reconciler.cli.console import data, redact_with
-from reconciler.cli.lock_wait import waiting
+from reconciler.cli.options import waiting
 from reconciler.cli.root import first_of, report_error
 from reconciler.errors import SIGNALLED, ExitCode, InvalidInput, UsageError
 from reconciler.operations.added_by_features import (

@@ -11,7 +11,6 @@ import click
 
 from reconciler.cli import options
 from reconciler.cli.console import data, json_data, stdout_style, words
-from reconciler.cli.lock_wait import lock_timeout
 from reconciler.cli.root import Group
 from reconciler.document import Json
 from reconciler.errors import InvalidInput, JournalError, UsageError
@@ -143,7 +142,7 @@ def history(*, ref: str | None, options: Options, form: str) -> None:
 
 @click.command
 @options.remembering
-@lock_timeout
+@options.lock_timeout
 def init(*, options: Options, patience: LockTimeout) -> None:
     """Begin an empty journal, where this environment has none.
 
@@ -294,7 +293,7 @@ def _document(journal: Journal, findings: list[_Finding]) -> VerifiedDocument:
 
 @click.command
 @options.remembering
-@lock_timeout
+@options.lock_timeout
 def compact(*, options: Options, patience: LockTimeout) -> None:
     """Make the journal short: keep what later runs need, and who ran what.
 
@@ -357,7 +356,7 @@ def unlock(*, id: str | None, options: Options) -> None:  # noqa: A002 - as it i
     help="The new address, where the service moved and its data stayed the same.",
 )
 @options.remembering
-@lock_timeout
+@options.lock_timeout
 def move(*, to: str | None, base_url: str | None, options: Options, patience: LockTimeout) -> None:
     """Carry the journal to another PLACE, or along to another address of its service.
 
@@ -458,7 +457,7 @@ def _reported(became: Became, way: JournalMove, environment: str) -> str:
 @click.argument("old")
 @click.argument("new")
 @options.remembering
-@lock_timeout
+@options.lock_timeout
 def rename(*, old: str, new: str, options: Options, patience: LockTimeout) -> None:
     """Rename the resource OLD to NEW, both of the form Kind/name.
 
@@ -486,7 +485,7 @@ def rename(*, old: str, new: str, options: Options, patience: LockTimeout) -> No
 @click.command
 @click.argument("ref")
 @options.remembering
-@lock_timeout
+@options.lock_timeout
 def forget(*, ref: str, options: Options, patience: LockTimeout) -> None:
     """Forget REF, a Kind/name: it was removed by hand, or others manage it.
 
@@ -546,7 +545,7 @@ def _check_known(ref: Ref, history: History) -> None:
     help="The create did not happen; the next apply may create the resource.",
 )
 @options.remembering
-@lock_timeout
+@options.lock_timeout
 def settle(
     *,
     ref: str,

@@ -29,8 +29,7 @@ from sample_plans import (
 )
 
 from reconciler.model import Action, GuardViolation, Plan
-from reconciler.report.changes.field_changes import GOES_ON
-from reconciler.report.changes.lines import broken_to
+from reconciler.report.changes.field_changes import GOES_ON, broken_to
 from reconciler.report.counts import summary
 from reconciler.report.plan.formats import plan_text
 from reconciler.report.safe import columns

@@ -17,12 +17,14 @@ from reconciler.document import Operation
 from reconciler.model import Action, Change, Evidence, LastEdit, Plan, Ref, Seen
 from reconciler.model.guard_blocks import guard_blocks
 from reconciler.model.quoting import SHOWN_BY_VERBOSE, and_more
-from reconciler.report.changes.field_changes import FieldChange, essentials_of, field_changes
-from reconciler.report.changes.lines import (
+from reconciler.report.changes.field_changes import (
     LONGEST_INLINE,
+    FieldChange,
     change_lines,
     diff_lines,
     essential_lines,
+    essentials_of,
+    field_changes,
 )
 from reconciler.report.counts import (
     EVIDENCE_MEANINGS,
