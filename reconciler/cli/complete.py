@@ -22,8 +22,6 @@ from click.shell_completion import (
     ZshComplete,
 )
 
-from reconciler.cli import options
-from reconciler.cli.console import data
 from reconciler.cli.overview import COMMANDS
 from reconciler.runtime.rows import Rows
 from reconciler.workspace.completion_names import CompletionProject, named_in, place_of, runs_in
@@ -219,18 +217,3 @@ _GIVING: Mapping[str, Gives] = {
     "run": _runs,
     "term": _terms,
 }
-
-
-@click.command
-@click.argument("shell", type=click.Choice(list(SHELLS)))
-@options.verbose
-@options.quiet
-def completion(shell: str, *, verbose: bool, quiet: bool) -> int:
-    """Print the script that lets a shell complete commands, options and names.
-
-    bash: eval "$(reconciler completion bash)" in ~/.bashrc; zsh: the same with zsh in
-    ~/.zshrc; fish: reconciler completion fish > ~/.config/fish/completions/reconciler.fish
-    """
-    del verbose, quiet
-    # Bash's own method would start bash to find its version.
-    return data(ShellComplete.source(SHELLS[shell](click.Group(PROGRAM), {}, PROGRAM, VARIABLE)))

@@ -24,7 +24,7 @@ _CORE: dict[str, str] = {
     "policies": "cli.service_records:policies List, test and add log policies.",
     "ci": "ci.command:ci Plan and apply inside CI, with a comment.",
     "schema": "cli.schema:schema Print the JSON Schema of a kind of manifest.",
-    "completion": "cli.complete:completion Print what lets a shell complete names.",
+    "completion": "cli.completion:completion Print what lets a shell complete names.",
     "emulator": "cli.emulator:emulator Run the management API on this machine.",
 }
 
