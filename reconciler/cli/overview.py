@@ -16,7 +16,7 @@ _CORE: dict[str, str] = {
     "plan": "cli.plan:plan Show what apply would do; reads only.",
     "apply": "cli.apply:apply Make the service hold what the manifests declare.",
     "drift": "cli.drift:drift Show whether live differs from what was applied.",
-    "journal": "cli.journal:journal Show, verify and settle what was written.",
+    "journal": "cli.journal_commands:journal Show, verify and settle what was written.",
     "events": "cli.service_records:events List the events of alerts.",
     "incidents": "cli.service_records:incidents List incidents and their events; close them.",
     "cases": "cli.service_records:cases List cases.",

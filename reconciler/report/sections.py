@@ -104,8 +104,8 @@ def _formats_of(name: str) -> SectionFormats[Any]:
 LISTED_DESTROYS = 5
 ConsentState: TypeAlias = GuardLevel | Literal["given"]
 CONSENT_WORDS: Mapping[ConsentState, str] = {
-    "explicit": "needs consent of its own, which no review of this plan gives",
-    "review": "needs consent, which a review of this plan gives",
+    "explicit": "needs consent that no review gives",
+    "review": "needs consent of a review",
     "given": "consented to",
 }
 

@@ -13,7 +13,7 @@ from reconciler.document import ABSENT, Json
 from reconciler.kinds import BY_NAME
 from reconciler.kinds.kind import Grid
 from reconciler.model import Action, Change
-from reconciler.report.pictures import (
+from reconciler.report.drawings import (
     AimSides,
     Cell,
     DashboardSides,

@@ -19,6 +19,7 @@ from reconciler.model import Action, Change, Drift
 from reconciler.model.quoting import SHOWN_BY_VERBOSE, and_more
 from reconciler.redaction.templates import references_in
 from reconciler.report.counts import live_document
+from reconciler.report.drawings import drawing_of, picture_lines
 from reconciler.report.labels import (
     BETWEEN,
     Lists,
@@ -29,7 +30,6 @@ from reconciler.report.labels import (
     spoken_value,
     standing,
 )
-from reconciler.report.pictures import drawing_of, picture_lines
 from reconciler.report.safe import ELLIPSIS, columns, cut, hidden, safe
 from reconciler.report.table import INDENT, Colour, Style, fitted, wrapped
 from reconciler.report.words import alike, around_difference, as_json, leaves, plural

@@ -6,6 +6,20 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import assert_never
 
+from reconciler.report.drawings import (
+    Aim,
+    AimSides,
+    Cell,
+    DashboardSides,
+    Drawing,
+    GridRow,
+    GridSection,
+    Mark,
+    Ranked,
+    RankingSides,
+    describe_budget,
+    describe_target,
+)
 from reconciler.report.html.page import (
     NOTHING,
     Markup,
@@ -20,20 +34,6 @@ from reconciler.report.html.page import (
     picture,
     shape,
     words,
-)
-from reconciler.report.pictures import (
-    Aim,
-    AimSides,
-    Cell,
-    DashboardSides,
-    Drawing,
-    GridRow,
-    GridSection,
-    Mark,
-    Ranked,
-    RankingSides,
-    describe_budget,
-    describe_target,
 )
 from reconciler.report.words import plural
 

@@ -21,6 +21,7 @@ from reconciler.report.changes.field_changes import (
     essentials_of,
     field_changes,
 )
+from reconciler.report.drawings import drawing_of
 from reconciler.report.html.page import (
     NOTHING,
     Markup,
@@ -35,7 +36,6 @@ from reconciler.report.html.page import (
     spans,
 )
 from reconciler.report.html.pictures import picture_of
-from reconciler.report.pictures import drawing_of
 from reconciler.report.reasons import describe_remedy, drift_note, look_notes, notes_of
 from reconciler.report.sections import Notice, names_of, notices, shown_sections
 from reconciler.report.words import alike, place, plural

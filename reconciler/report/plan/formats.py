@@ -35,9 +35,9 @@ from reconciler.report.counts import (
     heading,
     summary,
 )
+from reconciler.report.drawings import drawing_of, picture_lines
 from reconciler.report.labels import BETWEEN
 from reconciler.report.markdown import COMMENT_BYTES, WHOLE, Fold, code, sentence, with_folds
-from reconciler.report.pictures import drawing_of, picture_lines
 from reconciler.report.reasons import describe_remark, in_backticks, reported_notes
 from reconciler.report.safe import columns, safe
 from reconciler.report.sections import (
