@@ -22,8 +22,7 @@ from reconciler.document import Json, differences, digest, merge
 from reconciler.kinds import BY_NAME
 from reconciler.model import Action, Change, Evidence, Manifest, Plan, Ref, Seen, Source
 from reconciler.report.html import plan_html
-from reconciler.report.plan.markdown import plan_markdown
-from reconciler.report.plan.text import plan_text
+from reconciler.report.plan.formats import plan_markdown, plan_text
 from reconciler.report.table import Style
 
 if TYPE_CHECKING:

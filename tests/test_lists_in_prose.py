@@ -11,7 +11,7 @@ import write_endpoints
 
 from reconciler.api import retry, wire
 from reconciler.ci.result import REASONS, WORDS
-from reconciler.cli.journal import journal
+from reconciler.cli.journal_commands import journal
 from reconciler.cli.root import cli
 from reconciler.errors import PRECEDENCE, SIGNALLED, ExitCode
 

@@ -23,7 +23,7 @@ from reconciler.api.secret import Redaction, Secret
 from reconciler.api.wire import Attempt, Authorization, Exchange, Pace, open_client
 from reconciler.document import ABSENT, Json, Missing
 from reconciler.model.assumptions import POLICIES, Assumptions
-from reconciler.runtime.addresses import steps_in
+from reconciler.runtime.connection import steps_in
 from reconciler.runtime.progress import AskedAgain, Waits
 
 _Failure = TypeVar("_Failure", bound=errors.ReconcilerError)

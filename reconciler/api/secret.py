@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import cache
 
 from reconciler.errors import NotAuthorised
-from reconciler.runtime.keys import KEY_VARIABLE, key_in
+from reconciler.runtime.connection import KEY_VARIABLE, key_in
 
 HIDDEN = "***"
 SHORTEST_REDACTED = 4

@@ -26,7 +26,7 @@ from reconciler.api.retry import Call, Method, Phase, phase_of_status
 from reconciler.api.secret import Redaction, Secret
 from reconciler.errors import UsageError
 from reconciler.model.assumptions import REQUESTS_AT_ONCE
-from reconciler.runtime.addresses import is_loopback
+from reconciler.runtime.connection import is_loopback
 from reconciler.runtime.failpoints import Point, reached
 from reconciler.runtime.progress import Answering, Waits
 

@@ -25,7 +25,7 @@ from reconciler.ci.result import Failure, JobResult
 from reconciler.ci.runner import Inputs, Runner, read_inputs
 from reconciler.cli.apply import parameter_of
 from reconciler.cli.console import data, redact_with
-from reconciler.cli.lock_wait import waiting
+from reconciler.cli.options import waiting
 from reconciler.cli.root import first_of, report_error
 from reconciler.errors import SIGNALLED, ExitCode, InvalidInput, UsageError
 from reconciler.operations.added_by_features import (
@@ -36,9 +36,9 @@ from reconciler.operations.added_by_features import (
 )
 from reconciler.operations.open_project import Options, open_project
 from reconciler.project import BASE_URL, MOST_SHARDS, SHARD, Environment, choose_environment
-from reconciler.report.matrix import matrix_json
+from reconciler.report.ci_documents import matrix_json
 from reconciler.runtime.advice import in_job
-from reconciler.runtime.keys import key_of_job, keys_in, with_key
+from reconciler.runtime.connection import key_of_job, keys_in, with_key
 from reconciler.runtime.progress import Waits
 
 

@@ -19,7 +19,7 @@ from reconciler.report.markdown import (
     fenced,
 )
 from reconciler.report.plan.document import change_document
-from reconciler.report.plan.markdown import plan_markdown
+from reconciler.report.plan.formats import plan_markdown
 from reconciler.report.safe import safe
 from reconciler.report.words import first_few
 

@@ -31,8 +31,7 @@ from reconciler.operations.open_session import Session
 from reconciler.operations.plan_and_drift import read_plan_file
 from reconciler.planning.guards import listed_of, listing_of
 from reconciler.project import unsafe_base_url
-from reconciler.report.plan.document import PlanDocument, listed_in
-from reconciler.report.plan.stale import unlisted
+from reconciler.report.plan.document import PlanDocument, listed_in, unlisted
 from reconciler.report.words import first_few
 from reconciler.syntax.files import PROJECT_FILE
 

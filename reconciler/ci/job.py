@@ -69,15 +69,13 @@ from reconciler.operations.plan_and_drift import (
 )
 from reconciler.planning.guards import UnderReview
 from reconciler.project import Project
-from reconciler.report.complaints.document import file_in_repository
-from reconciler.report.complaints.junit import annotation_lines
-from reconciler.report.complaints.sarif import begins_sarif, complaints_sarif
-from reconciler.report.complaints.text import complaints_text
+from reconciler.report.complaints.document import complaints_text, file_in_repository
+from reconciler.report.complaints.for_ci import annotation_lines, begins_sarif, complaints_sarif
 from reconciler.report.drift_formats import drift_text
 from reconciler.report.html import drift_html
 from reconciler.report.html.page import begins_page
 from reconciler.report.plan.document import plan_json
-from reconciler.report.plan.text import plan_text
+from reconciler.report.plan.formats import plan_text
 from reconciler.report.safe import safe
 from reconciler.report.words import plural
 from reconciler.runtime.streams import lost_by

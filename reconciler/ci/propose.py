@@ -21,7 +21,7 @@ from reconciler.errors import InvalidInput
 from reconciler.operations.added_by_features import ProposedEdits, TextEdit
 from reconciler.operations.open_session import Session
 from reconciler.report.safe import safe
-from reconciler.runtime.addresses import is_part
+from reconciler.runtime.connection import is_part
 from reconciler.runtime.git import NOTHING_OF_ITS_OWN, Git, GitFailed
 from reconciler.syntax.files import folder_in_repository
 

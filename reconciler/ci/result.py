@@ -34,11 +34,10 @@ from reconciler.operations.added_by_features import ProposedEdits, StepReport
 from reconciler.operations.check_project import NOT_CHECKED, Checked
 from reconciler.operations.open_session import counts_of
 from reconciler.report.applied_formats import ApplyResult, applied_markdown
-from reconciler.report.complaints.document import message, worst_first
-from reconciler.report.complaints.text import complaints_text
+from reconciler.report.complaints.document import complaints_text, message, worst_first
 from reconciler.report.drift_formats import drift_text
 from reconciler.report.markdown import SUMMARY_BYTES, code, fenced
-from reconciler.report.plan.markdown import plan_markdown
+from reconciler.report.plan.formats import plan_markdown
 from reconciler.report.reasons import notes_of
 from reconciler.report.table import Style
 from reconciler.report.words import plural

@@ -22,7 +22,7 @@ from reconciler.planning.guards import OverrideReasons, read_overridden
 from reconciler.project import BASE_URL, Shard, read_shard
 from reconciler.report.markdown import ANNOTATIONS_OF_A_LEVEL, LARGEST_OUTPUTS, SUMMARY_BYTES
 from reconciler.report.safe import for_workflow_data, safe
-from reconciler.runtime.keys import keys_in
+from reconciler.runtime.connection import keys_in
 from reconciler.syntax.suggestions import nearest
 
 CommentMode: TypeAlias = Literal["changes", "always", "on-error", "never", "new"]

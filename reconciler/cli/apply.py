@@ -17,8 +17,7 @@ import click
 
 from reconciler.cli import options
 from reconciler.cli.console import EventConsole, is_terminal, report_applied
-from reconciler.cli.lock_wait import lock_timeout, read_patience
-from reconciler.cli.options import Command, together
+from reconciler.cli.options import Command, lock_timeout, read_patience, together
 from reconciler.errors import UsageError
 from reconciler.journal.store import LockTimeout
 from reconciler.model.guards import ALLOW_DESTROY, NEW_JOURNAL

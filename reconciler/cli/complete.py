@@ -108,12 +108,6 @@ SHELLS: Mapping[str, type[ShellComplete]] = {
 }
 
 
-def source_of(shell: str) -> str:
-    """Return the script that makes a shell ask for completions."""
-    # Bash's own method would start bash to find its version.
-    return ShellComplete.source(SHELLS[shell](click.Group(PROGRAM), {}, PROGRAM, VARIABLE))
-
-
 def answer(instruction: str) -> int:
     """Print the answer to a script, such as `bash_complete`; nothing where there is none."""
     shell, _, _ = instruction.partition("_")

@@ -1,11 +1,15 @@
-"""`reconciler completion`: the script that completes commands in a shell."""
+"""`reconciler completion`: the script that completes commands in a shell.
+
+Apart from the answer to a completion, which loads as little as possible.
+"""
 
 from __future__ import annotations
 
 import click
+from click.shell_completion import ShellComplete
 
 from reconciler.cli import options
-from reconciler.cli.complete import SHELLS, source_of
+from reconciler.cli.complete import PROGRAM, SHELLS, VARIABLE
 from reconciler.cli.console import data
 
 
@@ -20,4 +24,5 @@ def completion(shell: str, *, verbose: bool, quiet: bool) -> int:
     ~/.zshrc; fish: reconciler completion fish > ~/.config/fish/completions/reconciler.fish
     """
     del verbose, quiet
-    return data(source_of(shell))
+    # Bash's own method would start bash to find its version.
+    return data(ShellComplete.source(SHELLS[shell](click.Group(PROGRAM), {}, PROGRAM, VARIABLE)))

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from reconciler.errors import OutputLost, worst
 from reconciler.operations.open_project import Reporter
-from reconciler.report.complaints.text import complaints_text
+from reconciler.report.complaints.document import complaints_text
 from reconciler.report.safe import columns, hide_with, json_text, safe
 from reconciler.report.table import DEFAULT_WIDTH, NARROWEST, Style, fitted
 from reconciler.runtime.streams import write
@@ -187,7 +187,7 @@ class Console(Reporter):
 
     def show(self, plan: Plan) -> None:
         """Print a plan on stderr."""
-        from reconciler.report.plan.text import plan_text  # noqa: PLC0415 - not for validate
+        from reconciler.report.plan.formats import plan_text  # noqa: PLC0415 - not for validate
 
         words(plan_text(plan, stderr_style(verbose=self.verbose)), laid_out=True)
 
@@ -255,7 +255,7 @@ class Writing:
 
 def describe_plan(made: Plan, form: str, project: Project, *, verbose: bool) -> str:
     """Return a plan in the format of this name."""
-    from reconciler.report.plan import document, text  # noqa: PLC0415 - not for validate
+    from reconciler.report.plan import document, formats  # noqa: PLC0415 - not for validate
 
     match form:
         case "json":
@@ -263,16 +263,14 @@ def describe_plan(made: Plan, form: str, project: Project, *, verbose: bool) -> 
         case "jsonl":
             return document.plan_jsonl(made)
         case "markdown":
-            from reconciler.report.plan.markdown import plan_markdown  # noqa: PLC0415 - for this format
-
-            return plan_markdown(made)
+            return formats.plan_markdown(made)
         case "html":
             from reconciler.operations.open_project import made_now  # noqa: PLC0415 - with it
             from reconciler.report.html import plan_html  # noqa: PLC0415 - as above
 
             return plan_html(made, made_now(project))
         case _:
-            return text.plan_text(made, stdout_style(verbose=verbose))
+            return formats.plan_text(made, stdout_style(verbose=verbose))
 
 
 def report_applied(
@@ -285,7 +283,7 @@ def report_applied(
     """
     if applied is None:
         from reconciler.applying.run import Applied  # noqa: PLC0415 - not for validate
-        from reconciler.report.unplanned import not_applied  # noqa: PLC0415 - with it
+        from reconciler.report.counts import not_applied  # noqa: PLC0415 - with it
 
         words(not_applied(made.digest, command), laid_out=True)
         text = describe_applied(Applied(), made, form, verbose=False) if form != "text" else ""

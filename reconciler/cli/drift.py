@@ -6,7 +6,6 @@ import click
 
 from reconciler.cli import options
 from reconciler.cli.console import data, stdout_style
-from reconciler.cli.lock_wait import lock_timeout
 from reconciler.journal.store import LockTimeout
 from reconciler.model import DriftReport
 from reconciler.operations.open_project import Options, made_now
@@ -26,7 +25,7 @@ from reconciler.runtime.progress import Deed
     is_flag=True,
     help="Write the drift to the journal, so that the next `drift` shows what is new.",
 )
-@lock_timeout
+@options.lock_timeout
 def drift(*, options: Options, form: str, remember: bool, patience: LockTimeout) -> int:
     """Compare live with what was last applied; exit with 2 where it differs.
 

@@ -14,7 +14,7 @@ from reconciler.cli.console import words
 from reconciler.cli.root import Group
 from reconciler.errors import InvalidInput, UsageError
 from reconciler.runtime import regular_files
-from reconciler.runtime.keys import key_in
+from reconciler.runtime.connection import key_in
 
 file_type = click.Path(path_type=Path)
 

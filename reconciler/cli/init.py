@@ -15,7 +15,9 @@ from reconciler.kinds import KINDS
 from reconciler.kinds.json_schema import schema_of, workspace_schema
 from reconciler.operations.init_project import (
     ENVIRONMENT,
+    InitDocument,
     Start,
+    format_init,
     has_project,
     known_target,
     start,
@@ -24,7 +26,6 @@ from reconciler.operations.init_project import (
 )
 from reconciler.operations.open_project import Options
 from reconciler.project.settings import project_schema
-from reconciler.report.init_formats import InitDocument, format_init
 from reconciler.report.safe import safe
 from reconciler.workspace.write_files import MANIFEST_SCHEMA, PROJECT_SCHEMA
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 import click
 
 from reconciler.cli.overview import COMMANDS
-from reconciler.runtime.keys import KEY_VARIABLE
+from reconciler.runtime.connection import KEY_VARIABLE
 
 _PLAN = "`reconciler plan` shows what an apply would change, and changes nothing"
 _APPLY = "`reconciler apply` makes the service hold what the manifests declare"

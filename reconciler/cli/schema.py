@@ -15,13 +15,13 @@ from reconciler.errors import UsageError
 from reconciler.kinds import KINDS
 from reconciler.kinds.json_schema import DIALECT, Schema, schema_of, workspace_schema
 from reconciler.model.assumptions import PublishedSchema
+from reconciler.operations.init_project import InitDocument
 from reconciler.project.settings import project_schema
 from reconciler.report.applied_formats import AppliedDocument, AppliedLine
+from reconciler.report.ci_documents import MatrixDocument
 from reconciler.report.complaints.document import ComplaintDocument, ComplaintsDocument
 from reconciler.report.drift_formats import DriftDocument
-from reconciler.report.init_formats import InitDocument
 from reconciler.report.journal_formats import EntriesDocument, HistoryDocument, VerifiedDocument
-from reconciler.report.matrix import MatrixDocument
 from reconciler.report.plan.document import line_shape, plan_shape
 from reconciler.runtime.rows import Rows
 from reconciler.syntax.suggestions import nearest

@@ -12,11 +12,14 @@ from reconciler.errors import InvalidInput, UsageError
 from reconciler.operations.check_project import Checked, after_check, check
 from reconciler.operations.open_project import Options, read_project
 from reconciler.operations.open_session import counts_of
-from reconciler.report.complaints.document import FixDocument, complaints_json, complaints_jsonl
-from reconciler.report.complaints.text import complaints_text
-from reconciler.report.counts import describe_selection
+from reconciler.report.complaints.document import (
+    FixDocument,
+    complaints_json,
+    complaints_jsonl,
+    complaints_text,
+)
+from reconciler.report.counts import describe_selection, describe_unheeded
 from reconciler.report.safe import safe
-from reconciler.report.unplanned import describe_unheeded
 from reconciler.runtime.advice import on_manifests
 from reconciler.runtime.progress import Deed
 from reconciler.syntax.diagnostic import Severity
@@ -162,7 +165,7 @@ def rendered(checked: Checked, form: str, fixes: Sequence[FixDocument] | None = 
         case "jsonl":
             return complaints_jsonl(workspace.complaints)
         case "sarif":
-            from reconciler.report.complaints.sarif import complaints_sarif  # noqa: PLC0415 - rare
+            from reconciler.report.complaints.for_ci import complaints_sarif  # noqa: PLC0415 - rare
 
             where = checked.folder, checked.environment
             return complaints_sarif(
@@ -172,7 +175,7 @@ def rendered(checked: Checked, form: str, fixes: Sequence[FixDocument] | None = 
                 selected=checked.selected,
             )
         case "junit":
-            from reconciler.report.complaints.junit import complaints_junit  # noqa: PLC0415 - rare
+            from reconciler.report.complaints.for_ci import complaints_junit  # noqa: PLC0415 - rare
 
             skipped = [ref for ref in workspace.elsewhere if ref not in workspace.unselected]
             return complaints_junit(workspace.complaints, workspace.manifests, skipped)

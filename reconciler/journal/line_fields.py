@@ -18,7 +18,7 @@ from pydantic_core import core_schema
 from reconciler.document import ABSENT, Json, Missing, Path, Shape, by_identity
 from reconciler.errors import JournalError
 from reconciler.model import NO_SERVER_INFO, Ref, RemoteId, ServerInfo
-from reconciler.runtime.addresses import is_part
+from reconciler.runtime.connection import is_part
 from reconciler.syntax.expressions import find_sealed, sealed_parts
 
 

@@ -19,7 +19,7 @@ from obstore.store import from_url
 from reconciler.errors import JournalError, Locked
 from reconciler.journal import store
 from reconciler.journal.content import BEGINNING
-from reconciler.runtime.addresses import proxies_beyond
+from reconciler.runtime.connection import proxies_beyond
 from reconciler.runtime.failpoints import Point, reached
 
 if TYPE_CHECKING:

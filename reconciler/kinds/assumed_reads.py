@@ -18,7 +18,7 @@ from reconciler.kinds.repairs import PasteRepair, repaired
 from reconciler.kinds.shape import camel_case_known_fields, without_read_only
 from reconciler.model import Manifest, Remembered, RemoteId, Unknown
 from reconciler.model.assumptions import Listing, steps_of
-from reconciler.runtime.addresses import is_part
+from reconciler.runtime.connection import is_part
 
 if TYPE_CHECKING:
     from reconciler.api.client import Api

@@ -17,7 +17,7 @@ from reconciler.document import Json, Path, value_at
 from reconciler.kinds import field_traits as traits
 from reconciler.kinds.shape import Facts, facts_at, facts_of, members_of, needed_in
 from reconciler.model.quoting import listed
-from reconciler.runtime.addresses import steps_in
+from reconciler.runtime.connection import steps_in
 from reconciler.syntax.diagnostic import WANTED, Advice, Finding, warning
 from reconciler.syntax.expressions import (
     OPEN,

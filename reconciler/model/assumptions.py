@@ -22,7 +22,7 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import PydanticCustomError, core_schema
 
 from reconciler.document import Json
-from reconciler.runtime.addresses import steps_in
+from reconciler.runtime.connection import steps_in
 
 STRICT: Final = ConfigDict(extra="forbid", strict=True, frozen=True, defer_build=True)
 """No unknown fields, and no values of another type.

@@ -39,8 +39,15 @@ from reconciler.planning.guards import (
 from reconciler.project import Guards
 from reconciler.report.counts import lost_json
 from reconciler.report.labels import places_in
-from reconciler.report.plan.document import PlanDocument, listed_in
-from reconciler.report.plan.stale import changed_since, changes_since, elsewhere, is_rest, with_done
+from reconciler.report.plan.document import (
+    PlanDocument,
+    changed_since,
+    changes_since,
+    elsewhere,
+    is_rest,
+    listed_in,
+    with_done,
+)
 from reconciler.report.reasons import words_of
 from reconciler.report.safe import safe
 from reconciler.report.sections import guard_heading

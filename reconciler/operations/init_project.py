@@ -10,17 +10,22 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from importlib.resources import files
 from pathlib import Path
+from typing import Annotated
+
+from pydantic import ConfigDict, Field, with_config
+from typing_extensions import TypedDict
 
 from reconciler.errors import InvalidInput, UsageError
 from reconciler.kinds import KINDS
 from reconciler.operations.open_project import Options, lead_here
 from reconciler.project import Project
 from reconciler.project.project import ENVIRONMENT_NAME, leads_inside, unsafe_base_url
+from reconciler.report.safe import safe
 from reconciler.runtime.advice import on_journal, on_manifests
 from reconciler.runtime.git import GitStuck, ask
 from reconciler.syntax.files import PROJECT_FILE, find_files, folder_in_repository
@@ -294,3 +299,20 @@ def _next(options: Options, folder: Path, environment: str) -> tuple[str, ...]:
     there = replace(options, paths=() if folder.resolve() == Path.cwd() else (folder,))
     lead_here(there, Project(folder.resolve(), folder.resolve() / PROJECT_FILE), environment)
     return tuple(map(on_manifests, ("validate", "plan", "apply")))
+
+
+@with_config(ConfigDict(extra="forbid"))
+class InitDocument(TypedDict):
+    """Output of `init --format json`."""
+
+    created: Annotated[list[str], Field(description="Files, by their paths in the folder.")]
+    kept: Annotated[list[str], Field(description="Files that were there, and stay as they are.")]
+    next: Annotated[list[str], Field(description="Commands to go on with.")]
+
+
+def format_init(kept: Sequence[str], remarks: Sequence[str], advised: Sequence[str]) -> str:
+    """Return what was left as it is and what is left to do, the next commands last."""
+    lines = [f"left as it is: {safe(name)}" for name in kept]
+    lines += [safe(remark) for remark in remarks]
+    lines += ["Next:", *(f"  {safe(command)}" for command in advised)]
+    return "\n".join(lines)

@@ -39,10 +39,10 @@ from reconciler.project import (
     in_shard,
     journal_setting,
 )
-from reconciler.report import unplanned
-from reconciler.report.complaints.text import complaints_summary, warnings_in_short
+from reconciler.report import counts as unplanned
+from reconciler.report.complaints.document import complaints_summary, warnings_in_short
 from reconciler.runtime.cache import NO_CACHE, VARIABLE, Cache, open_cache
-from reconciler.runtime.keys import keys_in
+from reconciler.runtime.connection import keys_in
 from reconciler.runtime.progress import Deed, Waits
 from reconciler.runtime.rows import Rows
 from reconciler.syntax.expressions import ANY_PATTERN, OPEN_PATTERN
@@ -147,7 +147,11 @@ def read_workspaces(
     )
     paths = manifest_paths(options, project)
     workspaces = read(paths, scopes=scopes)
-    if is_part(options, project) and any(map(_lacks_a_target, workspaces.values())):
+    if is_part(options, project) and any(
+        complaint.code == LOST_REFERENCE
+        for workspace in workspaces.values()
+        for complaint in workspace.complaints
+    ):
         within = _files_of(paths, project)
         about = [
             replace(scope, selection=replace(scope.selection, within=within)) for scope in scopes
@@ -166,10 +170,6 @@ def read_workspaces(
             accept = ACCEPTED.load(setting)
             workspaces = {name: accept(project, found) for name, found in workspaces.items()}
     return workspaces
-
-
-def _lacks_a_target(workspace: Workspace) -> bool:
-    return any(complaint.code == LOST_REFERENCE for complaint in workspace.complaints)
 
 
 def _files_of(paths: Sequence[Path], project: Project) -> frozenset[str]:

@@ -34,7 +34,7 @@ from reconciler.planning.guards.plan_limits import TOO_MANY
 from reconciler.planning.make_plan import PlanTarget, make_plan
 from reconciler.planning.observe import DECISIONS_FORMAT, decided_before
 from reconciler.project import Embedded, Environment
-from reconciler.report.complaints.text import warnings_in_short
+from reconciler.report.complaints.document import warnings_in_short
 from reconciler.report.plan.document import PlanDocument, read_plan
 from reconciler.report.safe import hidden, safe
 from reconciler.report.words import plural

@@ -46,8 +46,7 @@ from reconciler.project.settings import (
     Shard,
     parse_journal_place,
 )
-from reconciler.runtime.addresses import steps_in
-from reconciler.runtime.keys import KEY_VARIABLE
+from reconciler.runtime.connection import KEY_VARIABLE, steps_in
 from reconciler.syntax.diagnostic import WANTED, Advice, Finding
 from reconciler.syntax.suggestions import nearest, shortened
 

@@ -16,20 +16,19 @@ from reconciler.document import Difference
 from reconciler.model.plan import CommentState
 from reconciler.model.quoting import and_more
 from reconciler.report.changes.document import Limited, selection_document
+from reconciler.report.ci_documents import JUnitCase, junit
 from reconciler.report.counts import describe_kept, describe_selection
-from reconciler.report.junit import JUnitCase, junit
 from reconciler.report.markdown import LONGEST_NAME, code, fenced
 from reconciler.report.reasons import message_of, remedies_of
 from reconciler.report.safe import json_text, safe
-from reconciler.report.table import Colour, Style, fitted, wrapped
-from reconciler.report.watcher_formats import (
+from reconciler.report.sections import (
     ToldWatchersDocument,
     describe_alert,
     reported_watchers,
-    reported_watchers_document,
     reported_watchers_markdown,
     reported_watchers_text,
 )
+from reconciler.report.table import Colour, Style, fitted, wrapped
 from reconciler.report.words import as_sentence, first_few, first_lines, place, plural, value
 from reconciler.runtime.advice import on_journal
 
@@ -205,7 +204,7 @@ def _outcome(outcome: model.Outcome, plan: model.Plan) -> OutcomeDocument:
     if remedies := remedies_of(outcome):
         document["waysOut"] = [*remedies]
     if (watchers := reported_watchers(outcome, plan)) is not None:
-        document["watchedBy"] = reported_watchers_document(watchers)
+        document["watchedBy"] = watchers
     return document
 
 

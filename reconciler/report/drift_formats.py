@@ -22,9 +22,7 @@ from reconciler.report.changes.document import (
     selection_document,
     source_document,
 )
-from reconciler.report.changes.field_changes import drift_changes
-from reconciler.report.changes.markdown import diff_lines
-from reconciler.report.changes.text import subject_lines
+from reconciler.report.changes.field_changes import diff_lines, drift_changes, subject_lines
 from reconciler.report.counts import drift_summary
 from reconciler.report.labels import spoken_place
 from reconciler.report.markdown import COMMENT_BYTES, WHOLE_DRIFT, Fold, code, with_folds

@@ -6,24 +6,33 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
-from typing import Any, Generic, Literal, TypeAlias, TypeVar, cast
+from typing import Annotated, Any, Generic, Literal, TypeAlias, TypeVar, cast
+
+from pydantic import ConfigDict, Field, with_config
+from typing_extensions import TypedDict
 
 from reconciler.model import (
     Action,
     Change,
     GuardViolation,
+    Outcome,
     Plan,
     PlanSection,
     Ref,
     RenamedFrom,
     RollsBack,
+    Watchers,
+    Written,
+    watchers_named,
 )
 from reconciler.model.guards import GuardBlock, GuardLevel, GuardSentence, guard_blocks
 from reconciler.model.quoting import quoted
 from reconciler.report.counts import describe_selection
+from reconciler.report.markdown import LONGEST_NAME, code, listed_items
 from reconciler.report.reasons import after_rollback, describe_remark, in_backticks
-from reconciler.report.table import Style
-from reconciler.report.words import plural
+from reconciler.report.safe import safe
+from reconciler.report.table import Colour, Style, wrapped
+from reconciler.report.words import first_few, plural
 from reconciler.runtime.advice import on_journal
 
 
@@ -91,11 +100,11 @@ def _formats_of(name: str) -> SectionFormats[Any]:
     return cast("SectionFormats[Any]", getattr(import_module(module), attribute))
 
 
-MOST_NAMED = 5
+LISTED_DESTROYS = 5
 ConsentState: TypeAlias = GuardLevel | Literal["given"]
 CONSENT_WORDS: Mapping[ConsentState, str] = {
-    "explicit": "needs consent of its own, which no review of this plan gives",
-    "review": "needs consent, which a review of this plan gives",
+    "explicit": "needs consent that no review gives",
+    "review": "needs consent of a review",
     "given": "consented to",
 }
 
@@ -158,7 +167,7 @@ def describe_partial(plan: Plan) -> Iterator[str]:
 
 def _reported_by_guard(change: Change, plan: Plan) -> bool:
     """Return whether the guard against a destroy names everything that is lost."""
-    return len(change.destroys) <= MOST_NAMED and any(
+    return len(change.destroys) <= LISTED_DESTROYS and any(
         guard.ref == change.ref and set(change.destroys) <= set(guard.destroys)
         for guard in plan.guarded
     )
@@ -194,3 +203,101 @@ def emptiness(plan: Plan) -> str:
         return "No manifest applies to this environment."
     rest = plural(plan.not_examined, "other resource")
     return f"Nothing that is declared changed. Without `--changed-since`, {rest} would be examined."
+
+
+MOST_WATCHERS = 10
+
+
+@with_config(ConfigDict(extra="forbid"))
+class ToldWatchersDocument(TypedDict):
+    """The alerts that watch a written resource: as the plan predicted, and as the service reported.
+
+    An alert without a known manifest is an id.
+    """
+
+    predicted: list[str]
+    told: list[str]
+    unforeseen: Annotated[list[str], Field(description="Shown by the service, and not predicted.")]
+    notTold: Annotated[list[str], Field(description="Predicted, and not shown by the service.")]
+
+
+def names_of(watchers: Watchers) -> tuple[str, ...]:
+    """Return the alerts by name, then the ids of unknown alerts."""
+    return (*map(str, watchers.refs), *watchers.others)
+
+
+def describe_alert(id_: str, alerts: Mapping[str, Ref]) -> str:
+    """Return the name of an alert with its id in brackets, the id where the name is not known."""
+    ref = alerts.get(id_.lower())
+    return f"{ref} ({id_})" if ref is not None else id_
+
+
+def reported_watchers(outcome: Outcome, plan: Plan) -> ToldWatchersDocument | None:
+    """Return the watchers that the service reported after a write, and those of the plan.
+
+    None where the service reported nothing, or where both are empty.
+    """
+    if not isinstance(outcome, Written) or outcome.told.alerts is None:
+        return None
+    told = names_of(watchers_named(outcome.told.alerts, plan.alerts))
+    predicted = names_of(plan.watchers.get(outcome.ref, Watchers()))
+    if not told and not predicted:
+        return None
+    return {
+        "predicted": [*predicted],
+        "told": [*told],
+        "unforeseen": [name for name in told if name not in predicted],
+        "notTold": [name for name in predicted if name not in told],
+    }
+
+
+def _all_reported(
+    outcomes: Sequence[Outcome], plan: Plan, shown: Callable[[str, int], str]
+) -> Iterator[tuple[Ref, str]]:
+    """Yield who watches each written resource, and how that differs from the prediction."""
+    for outcome in outcomes:
+        if watchers := reported_watchers(outcome, plan):
+            named = _listed(watchers["told"], shown) or "no alert"
+            unforeseen = _listed(watchers["unforeseen"], shown)
+            missing = _listed(watchers["notTold"], shown)
+            surprises = (
+                f"not foreseen: {unforeseen}" if unforeseen else "",
+                f"foreseen, and not named by the service: {missing}" if missing else "",
+            )
+            words = "; ".join(filter(None, surprises))
+            yield outcome.ref, f"watched by {named}" + (f"; {words}" if words else ", as foreseen")
+
+
+def reported_watchers_text(outcomes: Sequence[Outcome], plan: Plan) -> Iterator[str]:
+    """Yield a sentence for each write, where the service reported its watchers."""
+    return (f"{ref} is {words}" for ref, words in _all_reported(outcomes, plan, safe))
+
+
+def reported_watchers_markdown(outcomes: Sequence[Outcome], plan: Plan) -> Iterator[str]:
+    """Yield a list for the comment of an apply."""
+    watched = _all_reported(outcomes, plan, code)
+    items = [f"{code(str(ref), LONGEST_NAME)}: {words}" for ref, words in watched]
+    return listed_items("Alerts that watch what was written", items)
+
+
+def _listed(names: Sequence[str], shown: Callable[[str, int], str] = safe) -> str:
+    return first_few(names, MOST_WATCHERS, lambda name: shown(name, LONGEST_NAME))
+
+
+def watchers_lines(plan: Plan, change: Change, style: Style) -> Iterator[str]:
+    """Yield who watches a resource that a plan changes, below it."""
+    watchers = plan.watchers.get(change.ref)
+    if watchers is not None:
+        names = names_of(watchers)
+        words = f"watched by {plural(len(names), 'alert')}: {_listed(names)}"
+        yield from wrapped(words, style, Colour.CYAN)
+
+
+def watchers_markdown(plan: Plan) -> Iterator[str]:
+    """Yield a list for a comment, the resources with most watchers first."""
+    watched = [(ref, names_of(watchers)) for ref, watchers in plan.watchers.items()]
+    items = [
+        f"{code(str(ref), LONGEST_NAME)}: {_listed(names, code)}"
+        for ref, names in sorted(watched, key=lambda pair: (-len(pair[1]), pair[0]))
+    ]
+    yield from listed_items("Alerts that watch what changes", items)

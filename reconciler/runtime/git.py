@@ -14,8 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from reconciler.runtime.addresses import proxies_beyond
-from reconciler.runtime.keys import is_key
+from reconciler.runtime.connection import is_key, proxies_beyond
 
 LIMIT = 60.0
 """Seconds that one call of git may take."""

@@ -18,7 +18,7 @@ from reconciler.kinds.checks import name_of
 from reconciler.model import Member, Ref
 from reconciler.project import ProjectVariable
 from reconciler.redaction.templates import SecretHole, Template, named_values, seal
-from reconciler.runtime.keys import is_key, keys_in
+from reconciler.runtime.connection import is_key, keys_in
 from reconciler.syntax.diagnostic import REMOVE, Advice, Complaint, Finding
 from reconciler.syntax.expressions import ExpressionKind, Spot, expression
 from reconciler.syntax.parsed_text import DocumentText, Graft

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from reconciler.api.secret import HIDDEN, Redaction, key_from
-from reconciler.runtime.keys import with_key
+from reconciler.runtime.connection import with_key
 
 
 def test_every_usable_character() -> None:

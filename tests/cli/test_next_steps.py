@@ -16,7 +16,7 @@ from harness.workspaces import PROJECT, VIEW, Shop, Workspace
 
 from reconciler.cli.other_tools import COMMAND_WORDS, OPTION_WORDS
 from reconciler.cli.root import cli
-from reconciler.report.unplanned import FIRST_MANIFEST
+from reconciler.report.counts import FIRST_MANIFEST
 
 
 @pytest.mark.promise("P49")

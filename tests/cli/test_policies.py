@@ -181,8 +181,8 @@ def test_add_asks(shop: Shop, monkeypatch: pytest.MonkeyPatch, golden: Golden) -
         golden(text)
         return False
 
-    monkeypatch.setattr("reconciler.cli.policies.is_terminal", lambda: True)
-    monkeypatch.setattr("reconciler.cli.policies.agreed", no)
+    monkeypatch.setattr("reconciler.cli.service_records.is_terminal", lambda: True)
+    monkeypatch.setattr("reconciler.cli.service_records.agreed", no)
     shop.write("new.yaml", TWO)
 
     ran = shop.run("policies", "add", "new.yaml")

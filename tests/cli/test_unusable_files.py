@@ -16,7 +16,7 @@ from reconciler.cli.service_records import check_picture
 from reconciler.emulator.request_log import LogFile
 from reconciler.errors import InvalidInput
 from reconciler.operations.plan_and_drift import write_private
-from reconciler.report.complaints.sarif import begins_sarif, complaints_sarif
+from reconciler.report.complaints.for_ci import begins_sarif, complaints_sarif
 
 LONG = "a" * 300
 

@@ -10,7 +10,7 @@ from harness.doors import command
 from harness.golden import Golden
 from harness.workspaces import Workspace, project_at
 
-from reconciler.report.complaints.text import MOST_SHOWN
+from reconciler.report.complaints.document import MOST_SHOWN
 
 PROJECT = "environments: {local: {emulator: {data: x.db}, variables: {team: payments}}}\n"
 VIEW = """\

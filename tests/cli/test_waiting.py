@@ -23,7 +23,7 @@ from harness.sites import Site, dashboard
 from harness.workspaces import PROJECT, SLO, project_at
 
 from reconciler.cli.console import giving_way, words
-from reconciler.cli.lock_wait import CLEAR, Shown, shown_on
+from reconciler.cli.options import CLEAR, Shown, shown_on
 from reconciler.errors import Locked
 from reconciler.journal.store import LockTimeout, taken_in_time
 from reconciler.runtime.progress import Answering, Deed, Locking, Waits

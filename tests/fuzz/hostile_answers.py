@@ -53,8 +53,7 @@ from reconciler.records.listings import (
 )
 from reconciler.report.html import plan_html
 from reconciler.report.plan.document import plan_json
-from reconciler.report.plan.markdown import plan_markdown
-from reconciler.report.plan.text import plan_text
+from reconciler.report.plan.formats import plan_markdown, plan_text
 from reconciler.report.table import Style
 
 MANIFESTS = (

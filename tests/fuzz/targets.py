@@ -42,8 +42,7 @@ class Manifests:
     def read(self, content: bytes) -> None:
         """Validate a folder that holds this file, once as YAML and beside an export."""
         from reconciler.project import Environment, ProjectFile  # noqa: PLC0415 - the same
-        from reconciler.report.complaints.document import complaints_json  # noqa: PLC0415 - the same
-        from reconciler.report.complaints.text import complaints_text  # noqa: PLC0415 - the same
+        from reconciler.report.complaints import document  # noqa: PLC0415 - the same
         from reconciler.report.table import Style  # noqa: PLC0415 - the same
         from reconciler.workspace.expression_scope import Scope  # noqa: PLC0415 - after instrumenting
         from reconciler.workspace.workspace import load_workspace  # noqa: PLC0415 - the same
@@ -53,8 +52,8 @@ class Manifests:
         found = load_workspace(
             [self.folder], self.folder, scope, ProjectFile(environments={"local": Environment()})
         )
-        shown = complaints_text(found.complaints, Style(width=80, verbose=True))
-        shown += complaints_json(found.complaints, len(found.manifests), found.files)
+        shown = document.complaints_text(found.complaints, Style(width=80, verbose=True))
+        shown += document.complaints_json(found.complaints, len(found.manifests), found.files)
         told = {complaint.code for complaint in found.complaints}
         # Practice is told of what is right, too.
         for code in {code for code in told if not code.startswith("L")} or {"none"}:

@@ -16,8 +16,7 @@ from reconciler.planning.guards import objections
 from reconciler.project import Guards
 from reconciler.report.html import plan_html
 from reconciler.report.plan.document import plan_document
-from reconciler.report.plan.markdown import plan_markdown
-from reconciler.report.plan.text import plan_text
+from reconciler.report.plan.formats import plan_markdown, plan_text
 from reconciler.report.table import Style
 
 ANN = LastEdit(who="ann@example.com", at="2025-01-31T09:00:00Z")

@@ -22,7 +22,7 @@ from reconciler.model import (
     OverwrittenSince,
     Recalled,
 )
-from reconciler.report.plan.text import plan_text
+from reconciler.report.plan.formats import plan_text
 from reconciler.report.reasons import notes_of
 from reconciler.report.table import Style
 

@@ -21,9 +21,8 @@ from reconciler.model import Change, Manifest, Plan, Seen
 from reconciler.planning.consequences import members_destroyed
 from reconciler.planning.guards import objections
 from reconciler.project import Guards
+from reconciler.report.drawings import Mark, ranking_sides
 from reconciler.report.labels import facts_of_kind, standing
-from reconciler.report.pictures.drawing import ranking_sides
-from reconciler.report.pictures.grid import Mark
 
 PADDED, DECOMPOSED = " keep errors ", "ma\u0308rz"
 SERVICES: list[tuple[Profile, str]] = [

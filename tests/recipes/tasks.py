@@ -153,7 +153,7 @@ def use_case(bench: Workbench) -> None:
     )
     bench.after(
         "pyproject.toml",
-        '    "reconciler.cli.completion",',
+        '    "reconciler.cli.complete",',
         '    "reconciler.cli.count",',
     )
     bench.replace(

@@ -17,8 +17,7 @@ from reconciler.features.watch.noise_formats import watched_json, watched_markdo
 from reconciler.model import GuardViolation, Plan, Ref
 from reconciler.planning.guards import PlanUnderGuard, with_feature_guards, with_guards
 from reconciler.project import Environment, Guards, ProjectFile
-from reconciler.report.plan.markdown import plan_markdown
-from reconciler.report.plan.text import plan_text
+from reconciler.report.plan.formats import plan_markdown, plan_text
 from reconciler.report.table import Style
 
 if TYPE_CHECKING:

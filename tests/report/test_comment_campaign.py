@@ -15,7 +15,7 @@ from random_plans import MARK, plans
 from test_plan_markdown import PARSER, spoken
 
 from reconciler.model import Plan
-from reconciler.report.plan.markdown import plan_markdown
+from reconciler.report.plan.formats import plan_markdown
 
 pytestmark = pytest.mark.slow
 
@@ -40,7 +40,7 @@ def test_comments_of_random_plans(plan: Plan, budget: int) -> None:
     assert not kinds & FORBIDDEN
     # Lists are our own: each item has a line of its own outside of any fence.
     items = sum(token.type == "list_item_open" for token in tokens)
-    assert items == len(re.findall(r"^- ", FENCED.sub("", markdown), re.MULTILINE))
+    assert items == len(re.findall(r"^(?:> )?- ", FENCED.sub("", markdown), re.MULTILINE))
     fences = sum(token.type == "fence" for token in tokens)
     opened = len(re.findall(r"^`{3,}(?:diff|text)$", markdown, re.MULTILINE))
     folds = len(re.findall(r"^<details", markdown, re.MULTILINE))

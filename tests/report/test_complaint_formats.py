@@ -16,8 +16,7 @@ from jsonschema import Draft202012Validator  # type: ignore[import-untyped]  # i
 from random_plans import HOSTILE
 
 from reconciler.report.complaints.document import complaints_jsonl
-from reconciler.report.complaints.junit import annotation_lines, complaints_junit
-from reconciler.report.complaints.sarif import complaints_sarif
+from reconciler.report.complaints.for_ci import annotation_lines, complaints_junit, complaints_sarif
 from reconciler.report.markdown import SHOWN_SARIF_RESULTS
 from reconciler.syntax.diagnostic import CODES, Complaint, Excerpt, Severity
 

@@ -7,7 +7,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reconciler.report.complaints.text import complaints_text
+from reconciler.report.complaints.document import complaints_text
 from reconciler.report.table import Style
 from reconciler.syntax.diagnostic import Complaint, Finding, Lines, complaint_at
 

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 from harness.sites import Site, policy, policy_set
 
-from reconciler.report.plan.document import plan_document
-from reconciler.report.plan.stale import with_done
+from reconciler.report.plan.document import plan_document, with_done
 
 
 @pytest.mark.promise("S24")

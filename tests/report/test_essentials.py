@@ -21,8 +21,7 @@ from reconciler.kinds.shape import NOTHING, Facts, facts_of
 from reconciler.model import Action, Change, Evidence, Unknown
 from reconciler.report.changes.field_changes import essentials_of, field_changes, packed
 from reconciler.report.html import plan_html
-from reconciler.report.plan.markdown import plan_markdown
-from reconciler.report.plan.text import plan_text
+from reconciler.report.plan.formats import plan_markdown, plan_text
 from reconciler.report.table import Style
 
 pytestmark = pytest.mark.promise("P50")

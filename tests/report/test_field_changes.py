@@ -29,12 +29,12 @@ from reconciler.redaction.templates import RefHole, Template
 from reconciler.report.changes.field_changes import (
     DiffLine,
     FieldChange,
+    diff_lines,
     drift_changes,
     field_changes,
     line_diff,
     pieces,
 )
-from reconciler.report.changes.markdown import diff_lines
 from reconciler.report.labels import duration, spoken_value
 from reconciler.report.safe import safe
 

@@ -13,14 +13,18 @@ from reconciler.document import ABSENT, Json
 from reconciler.kinds import BY_NAME
 from reconciler.kinds.kind import Grid
 from reconciler.model import Action, Change
-from reconciler.report.pictures.drawing import (
+from reconciler.report.drawings import (
     AimSides,
+    Cell,
+    DashboardSides,
+    Mark,
     RankingSides,
     describe_budget,
     drawing_of,
+    grid_sides,
     picture_lines,
+    query_of,
 )
-from reconciler.report.pictures.grid import Cell, DashboardSides, Mark, grid_sides, query_of
 from reconciler.report.safe import columns
 
 SPEC = BY_NAME["Dashboard"].spec

@@ -15,8 +15,8 @@ from test_outcomes import LOOKS
 
 from reconciler.model import DriftReport, Plan
 from reconciler.report.html import drift_html, plan_html
-from reconciler.report.html.cards import marked
 from reconciler.report.html.page import Markup, element, style
+from reconciler.report.html.report_pages import marked
 
 OURS = {
     *("html", "head", "meta", "title", "style", "body", "script", "header", "main", "footer"),

@@ -18,8 +18,7 @@ from reconciler.report.applied_formats import applied_text
 from reconciler.report.drift_formats import drift_markdown, drift_text
 from reconciler.report.html import drift_html, plan_html
 from reconciler.report.plan.document import plan_document, plan_json, plan_jsonl, read_plan
-from reconciler.report.plan.markdown import plan_markdown
-from reconciler.report.plan.text import plan_text
+from reconciler.report.plan.formats import plan_markdown, plan_text
 from reconciler.report.table import Style
 
 SAID = "2 as declared, 3 as last written (cannot be read)"

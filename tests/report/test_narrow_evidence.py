@@ -15,8 +15,8 @@ from reconciler.features.track_record.track_record_formats import track_record_l
 from reconciler.features.track_record.track_records import TrackRecords
 from reconciler.model import Plan
 from reconciler.report.safe import columns
+from reconciler.report.sections import watchers_lines
 from reconciler.report.table import Style
-from reconciler.report.watcher_formats import watchers_lines
 
 
 def lines_of(style: Style) -> Iterator[str]:

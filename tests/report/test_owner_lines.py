@@ -11,7 +11,7 @@ from sample_plans import plan_of_three
 
 from reconciler.ci.change_owners import ChangeOwners
 from reconciler.model import Action, LastEdit, Plan, Seen
-from reconciler.report.plan.markdown import owners_markdown, plan_markdown
+from reconciler.report.plan.formats import owners_markdown, plan_markdown
 
 
 def owned(*owners: str, mentions: bool = False) -> Plan:

@@ -27,8 +27,7 @@ from reconciler.document import ABSENT, Difference, Json
 from reconciler.errors import InvalidInput, Stale
 from reconciler.model import ActionWord, Plan, Ref
 from reconciler.redaction.templates import RefHole, Template
-from reconciler.report.plan.document import plan_document, plan_json, read_plan
-from reconciler.report.plan.stale import changed_since
+from reconciler.report.plan.document import changed_since, plan_document, plan_json, read_plan
 
 HALF_A_PAIR = re.compile(r"\\ud[89a-f]")
 SCHEMA = Path(__file__).parents[2] / "schemas" / "plan.schema.json"

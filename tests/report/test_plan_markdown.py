@@ -28,7 +28,7 @@ from sample_plans import (
 
 from reconciler.model import Plan
 from reconciler.report.markdown import COMMENT_BYTES, code, element, fenced
-from reconciler.report.plan.markdown import plan_markdown
+from reconciler.report.plan.formats import plan_markdown
 
 GOLDEN = Path(__file__).parent / "golden"
 PLANS = {

@@ -29,10 +29,9 @@ from sample_plans import (
 )
 
 from reconciler.model import Action, GuardViolation, Plan
-from reconciler.report.changes.field_changes import GOES_ON
-from reconciler.report.changes.text import broken_to
+from reconciler.report.changes.field_changes import GOES_ON, broken_to
 from reconciler.report.counts import summary
-from reconciler.report.plan.text import plan_text
+from reconciler.report.plan.formats import plan_text
 from reconciler.report.safe import columns
 from reconciler.report.table import Style
 

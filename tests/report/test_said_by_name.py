@@ -23,13 +23,10 @@ from sample_plans import (
 
 from reconciler.document import Json
 from reconciler.model import Change, GuardViolation, LastEdit, OverwritesEdit, Plan, Recalled
-from reconciler.report.changes.field_changes import field_changes
-from reconciler.report.changes.text import subject_lines
+from reconciler.report.changes.field_changes import field_changes, subject_lines
 from reconciler.report.html import plan_html
-from reconciler.report.plan.document import plan_json, read_plan
-from reconciler.report.plan.markdown import plan_markdown
-from reconciler.report.plan.stale import changed_since
-from reconciler.report.plan.text import plan_text
+from reconciler.report.plan.document import changed_since, plan_json, read_plan
+from reconciler.report.plan.formats import plan_markdown, plan_text
 from reconciler.report.sections import notices
 from reconciler.report.table import Style
 

@@ -20,8 +20,7 @@ from sample_plans import (
 from sample_reasons import said_of_each
 
 from reconciler.features.audit.audit_formats import audit_markdown, audit_text
-from reconciler.report.plan.markdown import plan_markdown
-from reconciler.report.plan.text import plan_text
+from reconciler.report.plan.formats import plan_markdown, plan_text
 from reconciler.report.table import Style
 
 GUARDS = Path(__file__).parents[1] / "guards"

@@ -31,7 +31,7 @@ from reconciler.journal.file_store import FileStore
 from reconciler.journal.journal import Journal
 from reconciler.model import Ref
 from reconciler.project import unsafe_base_url
-from reconciler.runtime.addresses import is_part, steps_in
+from reconciler.runtime.connection import is_part, steps_in
 
 STEPS = (".", "..", "%2e%2e", ".%2E", "a/../b", "..\\b", "../..")
 ROOT = "/mgmt/openapi/latest"

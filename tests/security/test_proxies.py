@@ -16,7 +16,7 @@ from harness.workspaces import workspace
 
 from reconciler.api.wire import make_transport, proxy_for
 from reconciler.ci.forge.forge_client import Client, ForgeError
-from reconciler.runtime.addresses import is_loopback, proxies_beyond
+from reconciler.runtime.connection import is_loopback, proxies_beyond
 from reconciler.runtime.git import Git
 
 VARIABLES = ("http_proxy", "HTTP_PROXY", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY")

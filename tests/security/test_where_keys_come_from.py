@@ -10,7 +10,7 @@ import pytest
 
 from reconciler.api.secret import key_from
 from reconciler.ci.runner import Runner
-from reconciler.runtime import keys
+from reconciler.runtime import connection as keys
 from reconciler.workspace.expression_scope import withheld_from
 
 CANARY = "canary-of-a-key-77b1"

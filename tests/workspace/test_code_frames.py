@@ -7,8 +7,7 @@ from harness.golden import Golden
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reconciler.report.complaints.document import message
-from reconciler.report.complaints.text import complaints_text
+from reconciler.report.complaints.document import complaints_text, message
 from reconciler.report.safe import columns, safe, safe_json
 from reconciler.report.table import Style
 from reconciler.syntax.diagnostic import (

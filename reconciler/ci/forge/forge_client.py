@@ -19,7 +19,7 @@ import httpx
 
 from reconciler import __version__
 from reconciler.errors import Unavailable
-from reconciler.runtime.addresses import is_loopback
+from reconciler.runtime.connection import is_loopback
 
 MOST_ATTEMPTS = 4
 DEADLINE_SECONDS = 20.0

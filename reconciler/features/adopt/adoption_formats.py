@@ -29,9 +29,12 @@ from reconciler.report.changes.document import (
     selection_document,
     source_document,
 )
-from reconciler.report.changes.field_changes import FieldChange, drift_changes
-from reconciler.report.changes.markdown import diff_lines
-from reconciler.report.changes.text import subject_lines
+from reconciler.report.changes.field_changes import (
+    FieldChange,
+    diff_lines,
+    drift_changes,
+    subject_lines,
+)
 from reconciler.report.complaints.document import fix_diff
 from reconciler.report.counts import describe_selection
 from reconciler.report.labels import place_in, spoken_value

@@ -6,7 +6,6 @@ import click
 
 from reconciler.cli import options
 from reconciler.cli.console import data, stdout_style
-from reconciler.cli.lock_wait import lock_timeout
 from reconciler.errors import UsageError
 from reconciler.features.adopt.adopt_live import ToAdopt, wanted_refs
 from reconciler.features.adopt.adopt_live import adopt as adopt_now
@@ -32,7 +31,7 @@ from reconciler.operations.open_session import begin_session
     is_flag=True,
     help="Where both git and live changed a field, take the value of live.",
 )
-@lock_timeout
+@options.lock_timeout
 def adopt(  # noqa: PLR0913 - one parameter a flag
     *,
     refs: tuple[str, ...],

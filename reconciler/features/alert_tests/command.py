@@ -11,7 +11,7 @@ from reconciler.cli import options
 from reconciler.cli.console import data, stdout_style, words
 from reconciler.errors import InvalidInput, UsageError
 from reconciler.operations.open_project import Options
-from reconciler.report.complaints.text import complaints_text
+from reconciler.report.complaints.document import complaints_text
 
 
 @click.command

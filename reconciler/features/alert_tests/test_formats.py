@@ -10,8 +10,8 @@ from typing_extensions import TypedDict
 
 from reconciler.features.alert_tests.run_tests import Failed, Held, Result
 from reconciler.features.alert_tests.test_alerts import TestedAlert, TestReport
+from reconciler.report.ci_documents import JUnitCase, junit
 from reconciler.report.complaints.document import ComplaintDocument, complaint_document
-from reconciler.report.junit import JUnitCase, junit
 from reconciler.report.safe import json_text, safe
 from reconciler.report.words import plural
 

@@ -8,9 +8,13 @@ from pydantic import ConfigDict, Field, with_config
 from typing_extensions import TypedDict
 
 from reconciler.features.audit.audit_rule import Audit, Audited, Unjudged
-from reconciler.report.complaints.document import ComplaintDocument, advice, complaint_document
-from reconciler.report.complaints.sarif import Tool, complaints_sarif
-from reconciler.report.complaints.text import complaints_text
+from reconciler.report.complaints.document import (
+    ComplaintDocument,
+    advice,
+    complaint_document,
+    complaints_text,
+)
+from reconciler.report.complaints.for_ci import Tool, complaints_sarif
 from reconciler.report.markdown import COMMENT_BYTES, code
 from reconciler.report.safe import json_text, safe
 from reconciler.report.table import Colour, Style, fitted

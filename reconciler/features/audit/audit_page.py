@@ -7,7 +7,6 @@ from collections import Counter
 from reconciler.features.audit.audit_rule import Audit, Audited
 from reconciler.model import Ref, Source
 from reconciler.report.complaints.document import advice
-from reconciler.report.html.cards import Card, changes, counted, notes
 from reconciler.report.html.page import (
     NOTHING,
     Markup,
@@ -19,6 +18,7 @@ from reconciler.report.html.page import (
     page_head,
     spans,
 )
+from reconciler.report.html.report_pages import Card, changes, counted, notes
 from reconciler.syntax.diagnostic import AUDITED, Excerpt
 
 _SIGNS = {"error": "x", "warning": "!"}

@@ -40,7 +40,7 @@ from reconciler.report.table import Colour, Style, wrapped
 from reconciler.report.words import plural
 from reconciler.runtime.advice import bring_back, on_journal
 from reconciler.runtime.cache import open_cache
-from reconciler.runtime.keys import KEY_VARIABLE
+from reconciler.runtime.connection import KEY_VARIABLE
 from reconciler.workspace.workspace import Workspace
 
 _MARGIN = " " * len("warning  ")

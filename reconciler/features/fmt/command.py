@@ -11,8 +11,7 @@ from reconciler.cli import options
 from reconciler.cli.console import data, stderr_style, words
 from reconciler.errors import ExitCode, InvalidInput, UsageError
 from reconciler.operations.open_project import Options
-from reconciler.report.complaints.document import fix_diff
-from reconciler.report.complaints.text import complaints_text
+from reconciler.report.complaints.document import complaints_text, fix_diff
 from reconciler.report.safe import safe
 from reconciler.report.words import plural
 

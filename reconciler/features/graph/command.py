@@ -18,7 +18,7 @@ from reconciler.features.graph.graph import (
 from reconciler.kinds import BY_NAME
 from reconciler.model import Ref, Selected
 from reconciler.operations.open_project import Options
-from reconciler.report.complaints.text import complaints_text
+from reconciler.report.complaints.document import complaints_text
 from reconciler.report.counts import describe_selection
 from reconciler.report.safe import safe
 from reconciler.syntax.suggestions import nearest

@@ -9,7 +9,7 @@ import click
 
 from reconciler.cli import options
 from reconciler.cli.console import data, stdout_style, words
-from reconciler.cli.journal.maintenance import opened_journal
+from reconciler.cli.journal_commands import opened_journal
 from reconciler.errors import ReconcilerError
 from reconciler.features.history.change_stats import TEAM, stats_json, stats_of, stats_text
 from reconciler.model import Ref

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from reconciler.features.history.change_stats import UNKNOWN, Counts, Stats, duration, stats_lines
-from reconciler.report.html.cards import counted, notes
 from reconciler.report.html.page import (
     NOTHING,
     Markup,
@@ -22,6 +21,7 @@ from reconciler.report.html.page import (
     shape,
     words,
 )
+from reconciler.report.html.report_pages import counted, notes
 from reconciler.report.words import plural
 
 WIDTH: Final = 440

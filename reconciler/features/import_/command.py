@@ -10,7 +10,6 @@ import click
 
 from reconciler.cli import options
 from reconciler.cli.console import agreed, data, is_terminal, json_data, words
-from reconciler.cli.lock_wait import lock_timeout
 from reconciler.errors import UsageError, worst
 from reconciler.features.import_.import_resources import (
     ImportDocument,
@@ -83,7 +82,7 @@ NOUNS = {kind.noun: kind for kind in KINDS}
     help="With --from: the id of the resource NAME, where the export has none; repeat it for more.",
 )
 @options.connected
-@lock_timeout
+@options.lock_timeout
 @options.formats("text", "json")
 def import_(  # noqa: PLR0913 - one for each option
     *,

@@ -15,7 +15,7 @@ from reconciler.operations.open_session import Session, open_target, read_worksp
 from reconciler.operations.secret_sources import Allowed, secrets_named, secrets_of
 from reconciler.project import Project
 from reconciler.redaction.templates import named_values
-from reconciler.report.complaints.text import complaints_summary
+from reconciler.report.complaints.document import complaints_summary
 from reconciler.report.safe import safe
 from reconciler.report.words import plural
 from reconciler.runtime.advice import on_manifests

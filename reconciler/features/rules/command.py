@@ -9,7 +9,7 @@ from reconciler.cli.console import data, stdout_style, words
 from reconciler.cli.root import Group
 from reconciler.errors import InvalidInput
 from reconciler.operations.open_project import Options
-from reconciler.report.complaints.text import complaints_text
+from reconciler.report.complaints.document import complaints_text
 
 
 @click.group(cls=Group)

@@ -8,7 +8,6 @@ import click
 
 from reconciler.cli import options
 from reconciler.cli.console import data, describe_plan, stdout_style, words
-from reconciler.cli.lock_wait import lock_timeout
 from reconciler.cli.root import SUBCOMMANDS
 from reconciler.errors import ExitCode
 from reconciler.features.watch.noise_formats import watched_json, watched_markdown, watched_text
@@ -54,7 +53,7 @@ def _duration(_: click.Context, __: click.Parameter, text: str | None) -> timede
     + ", for `journal stats`" * ("journal stats" in SUBCOMMANDS)
     + ".",
 )
-@lock_timeout
+@options.lock_timeout
 def watch(
     *,
     run: str,

@@ -32,7 +32,7 @@ from reconciler.operations.added_by_features import JobStep, StepReport
 from reconciler.operations.open_session import WAYS_BACK, Session, open_api
 from reconciler.operations.plan_and_drift import plan_now
 from reconciler.records.record import moment, stamp
-from reconciler.report.plan.text import plan_text
+from reconciler.report.plan.formats import plan_text
 from reconciler.report.safe import safe
 from reconciler.runtime.advice import from_journal
 from reconciler.runtime.progress import Passing

@@ -28,7 +28,7 @@ from reconciler.kinds.kind import (
     side_by_side,
 )
 from reconciler.kinds.shape import shape_of, without_read_only
-from reconciler.runtime.addresses import is_part
+from reconciler.runtime.connection import is_part
 
 if TYPE_CHECKING:
     from reconciler.api.client import Api

@@ -22,7 +22,7 @@ from reconciler.kinds.kind import (
 )
 from reconciler.kinds.shape import without_read_only
 from reconciler.kinds.slo import SloSpec
-from reconciler.runtime.addresses import is_part
+from reconciler.runtime.connection import is_part
 
 if TYPE_CHECKING:
     from reconciler.api.client import Api

@@ -6,6 +6,20 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import assert_never
 
+from reconciler.report.drawings import (
+    Aim,
+    AimSides,
+    Cell,
+    DashboardSides,
+    Drawing,
+    GridRow,
+    GridSection,
+    Mark,
+    Ranked,
+    RankingSides,
+    describe_budget,
+    describe_target,
+)
 from reconciler.report.html.page import (
     NOTHING,
     Markup,
@@ -21,16 +35,6 @@ from reconciler.report.html.page import (
     shape,
     words,
 )
-from reconciler.report.pictures.drawing import (
-    Aim,
-    AimSides,
-    Drawing,
-    Ranked,
-    RankingSides,
-    describe_budget,
-    describe_target,
-)
-from reconciler.report.pictures.grid import Cell, DashboardSides, GridRow, GridSection, Mark
 from reconciler.report.words import plural
 
 

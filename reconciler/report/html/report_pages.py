@@ -1,22 +1,32 @@
-"""A plan and the drift of resources, each as one page. Pure."""
+"""Pages of a plan and of a drift report, with a card for each resource. Pure."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import groupby
+from dataclasses import dataclass
+from itertools import groupby, zip_longest
 
-from reconciler.model import Action, Change, Drift, DriftReport, Plan, Ref
+from reconciler.model import Action, Change, Drift, DriftReport, Plan, Ref, Source
 from reconciler.model.guards import GuardSentence
 from reconciler.model.plan import DriftState
 from reconciler.model.quoting import and_more
 from reconciler.report import counts
-from reconciler.report.changes.field_changes import drift_changes, essentials_of, field_changes
-from reconciler.report.html import cards
+from reconciler.report.changes.field_changes import (
+    DiffLine,
+    FieldChange,
+    LeafValue,
+    by_subject,
+    drift_changes,
+    essentials_of,
+    field_changes,
+)
+from reconciler.report.drawings import drawing_of
 from reconciler.report.html.page import (
     NOTHING,
     Markup,
     ReportOccasion,
+    breakable,
     element,
     items,
     joined,
@@ -26,10 +36,343 @@ from reconciler.report.html.page import (
     spans,
 )
 from reconciler.report.html.pictures import picture_of
-from reconciler.report.pictures.drawing import drawing_of
 from reconciler.report.reasons import describe_remedy, drift_note, look_notes, notes_of
-from reconciler.report.sections import Notice, notices, shown_sections
-from reconciler.report.words import plural
+from reconciler.report.sections import Notice, names_of, notices, shown_sections
+from reconciler.report.words import alike, place, plural
+
+MOST_NAMED = 50
+
+
+def watchers_card(plan: Plan, change: Change) -> Markup:
+    """Return the watchers of a resource for the card of its change; nothing without any."""
+    watchers = plan.watchers.get(change.ref)
+    if watchers is None:
+        return NOTHING
+    names = names_of(watchers)
+    shown = [element("code", name) for name in names[:MOST_NAMED]]
+    more = filter(None, [and_more(len(names) - MOST_NAMED)])
+    head = element("p", f"Watched by {plural(len(names), 'alert')}:")
+    return of_class("div", "watched", head, items((*shown, *more)))
+
+
+TEAM = "team"
+"""The label by which people filter manifests for their team."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chip:
+    """A short fact next to a name, and its meaning; `classes` colour it."""
+
+    words: str
+    meaning: str = ""
+    classes: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Card:
+    """The content of a resource's card. `said` is visible before the card is opened.
+
+    `facets` are what it can be filtered by.
+    """
+
+    identity: str
+    ref: Ref
+    source: Source | None
+    sign: str
+    word: str
+    facets: Sequence[tuple[str, str]]
+    chips: Sequence[Chip]
+    said: Sequence[str]
+    body: Sequence[Markup]
+
+
+def card(shown: Card, *, is_open: bool) -> Markup:
+    """Return the card: a line that opens, and its body below."""
+    summary = element(
+        "summary",
+        of_class("span", f"sign {shown.word}", shown.sign),
+        of_class("span", "word", shown.word),
+        element("h3", shown.ref.name),
+        of_class("span", "chips", *map(_chip, shown.chips)),
+        of_class("span", "source", str(shown.source or "")),
+        _said(shown.said),
+    )
+    return element(
+        "details",
+        summary,
+        of_class("div", "body", *shown.body),
+        class_=f"change {shown.word}",
+        id=shown.identity,
+        open=is_open,
+        **{f"data-{name}": value for name, value in shown.facets},
+    )
+
+
+def _said(texts: Sequence[str]) -> Markup:
+    if not texts:
+        return NOTHING
+    shown = (text if isinstance(text, Markup) else element("code", text) for text in texts)
+    return of_class("span", "said", joined(shown, " "))
+
+
+def _chip(chip: Chip) -> Markup:
+    classes = f"chip {chip.classes}".strip()
+    return element("span", chip.words, class_=classes, title=chip.meaning or False)
+
+
+def notes(texts: Iterable[str]) -> Markup:
+    """Return notes as a list."""
+    shown = [spans(text) for text in texts]
+    return items(shown, "notes") if shown else NOTHING
+
+
+def counted(count: int, words: str, *, title: str | bool = False, sign: Markup = NOTHING) -> Markup:
+    """Return an item of a list of counts."""
+    number = of_class("span", "number", f"{count:,}")
+    return element("li", sign, " " if sign else "", number, f" {words}", title=title)
+
+
+OPEN_UP_TO = 10
+
+
+def changes(shown: Sequence[Card], noun: str, meanings: Mapping[str, str] | None = None) -> Markup:
+    """Return the filter bar, and the cards grouped by their first facet; few cards are open."""
+    groups = []
+    for name, run in groupby(shown, key=lambda shown_card: shown_card.facets[0][1]):
+        cards = [card(shown_card, is_open=len(shown) <= OPEN_UP_TO) for shown_card in run]
+        meaning = f": {meanings.get(name, '')}" if meanings else ""
+        count = of_class("span", "quiet", plural(len(cards), noun) + meaning)
+        groups.append(of_class("section", "group", element("h2", name, " ", count), *cards))
+    return joined((filter_bar(shown), element("div", *groups, id="changes", tabindex="-1")))
+
+
+def unchanged(summary: str, lists: Iterable[tuple[str, Iterable[str]]]) -> Markup:
+    """Return lists of names, each with its title, folded below a summary."""
+    parts = [
+        part for title, names in lists for part in (element("h3", title), items(names, "names"))
+    ]
+    return of_class("details", "unchanged", element("summary", summary), *parts)
+
+
+MOST_LEAVES = 200
+MOST_LINES = 2_000
+FEWEST_ALIKE = 0.3
+_WORDS = {"add": "added", "remove": "removed", "change": "changed", "move": "moved"}
+_CARDS_SIGNS = {"add": "+", "remove": "−", "change": "~", "move": "↕"}  # noqa: RUF001 - a minus as wide as a plus
+
+
+def fields_table(found: Sequence[FieldChange], sides: tuple[str, str]) -> Markup:
+    """Return a table of all differences, with a heading row for each part of the resource."""
+    groups = (_group(subject, changes) for subject, changes in by_subject(found))
+    return _table(("field", *sides), groups) if found else NOTHING
+
+
+def new_table(found: Sequence[FieldChange]) -> Markup:
+    """Return a table of the fields that are sent, where the replaced values are unknown."""
+    if not found:
+        return NOTHING
+    rows = []
+    for change in found:
+        whole = _leaves(change.leaves) if change.leaves else element("code", change.after)
+        rows.append(element("tr", _name(change, ""), element("td", whole)))
+    return _table(("field", "value"), [element("tbody", *rows)])
+
+
+def _table(columns: Sequence[str], groups: Iterable[Markup]) -> Markup:
+    head = element("tr", *(element("th", name, scope="col") for name in columns))
+    body = joined(groups)
+    table = element("table", element("thead", head), body, class_="fields")
+    return of_class("div", "scroll", table)
+
+
+def _group(subject: str, changes: Sequence[FieldChange]) -> Markup:
+    heading = NOTHING
+    if subject:
+        heading = element("tr", element("th", subject, colspan="3", scope="rowgroup"))
+    rows = (
+        element("tr", _name(change, _WORDS[change.operation]), *_sides(change))
+        for change in changes
+    )
+    return element("tbody", heading, *rows)
+
+
+def _name(change: FieldChange, word: str) -> Markup:
+    """Return the name of a field; with `word`, also the sign and word of its change."""
+    sign = of_class("span", f"sign op-{change.operation}", _CARDS_SIGNS[change.operation])
+    parts = (
+        sign if word else NOTHING,
+        of_class("span", "key", breakable(change.field)) if change.field else NOTHING,
+        of_class("span", "quiet", word) if word else NOTHING,
+    )
+    named = joined((part for part in parts if part), " ")
+    return element("th", named, scope="row", title=place(change.path))
+
+
+def _sides(change: FieldChange) -> Iterator[Markup]:
+    match change.operation:
+        case "move":
+            yield element("td", change.stands, colspan="2", class_="quiet")
+        case "add" | "remove" if change.leaves:
+            side = "after" if change.operation == "add" else "before"
+            stands = of_class("div", "quiet", change.stands) if change.stands else NOTHING
+            whole = joined((stands, _leaves(change.leaves)))
+            yield element("td", whole, colspan="2", class_=side)
+        case "add":
+            yield _absent()
+            yield of_class("td", "after", element("code", change.after))
+        case "remove":
+            yield of_class("td", "before", element("code", change.before))
+            yield _absent()
+        case "change" if change.lines:
+            yield element("td", _lines(change.lines), colspan="2", class_="lines")
+        case "change":
+            before, after = marked(change.before, change.after)
+            yield of_class("td", "before", element("code", before))
+            yield of_class("td", "after", element("code", after))
+
+
+def _absent() -> Markup:
+    return of_class("td", "quiet", "absent")
+
+
+def _leaves(leaves: Sequence[LeafValue]) -> Markup:
+    rows = []
+    for subject, group in by_subject(leaves[:MOST_LEAVES]):
+        if subject:
+            rows.append(of_class("li", "part", subject))
+        for leaf in group:
+            label = of_class("span", "key", breakable(leaf.field)) if leaf.field else NOTHING
+            rows.append(element("li", label, " ", element("code", leaf.text)))
+    if more := and_more(len(leaves) - MOST_LEAVES):
+        rows.append(of_class("li", "quiet", more))
+    return of_class("ul", "leaves", *rows)
+
+
+def _lines(lines: Sequence[DiffLine]) -> Markup:
+    rows = list(_line_rows(lines[:MOST_LINES]))
+    if more := and_more(len(lines) - MOST_LINES, "line"):
+        rows.append(_through(more))
+    return of_class("table", "linediff", element("tbody", *rows))
+
+
+def _line_rows(lines: Sequence[DiffLine]) -> Iterator[Markup]:
+    """Yield rows of two cells: removed lines next to added lines."""
+    for is_changed, run in groupby(lines, key=lambda line: line.sign in "-+"):
+        found = list(run)
+        if is_changed:
+            gone, come = ([text for sign, text in found if sign == side] for side in "-+")
+            yield from _pairs(gone, come)
+            continue
+        for sign, text in found:
+            cell = of_class("td", "same", element("code", text))
+            yield _through(text) if sign == "…" else element("tr", cell, cell)
+
+
+def _pairs(gone: Sequence[str], come: Sequence[str]) -> Iterator[Markup]:
+    for before, after in zip_longest(gone, come):
+        old, new = marked(before or "", after or "")
+        yield element("tr", _line("del", "before", old), _line("ins", "after", new))
+
+
+def _line(name: str, side: str, text: Markup) -> Markup:
+    if not text:
+        return element("td")
+    return of_class("td", side, element(name, element("code", text)))
+
+
+def _through(text: str) -> Markup:
+    return element("tr", element("td", text, colspan="2", class_="quiet gap"))
+
+
+def marked(before: str, after: str) -> tuple[Markup, Markup]:
+    """Return both texts with their difference marked, if enough of them is the same."""
+    head = alike(before, after)
+    tail = alike(before[head:][::-1], after[head:][::-1])
+    if head + tail < FEWEST_ALIKE * max(len(before), len(after), 1):
+        return joined([before]), joined([after])
+    return _middle(before, head, tail), _middle(after, head, tail)
+
+
+def _middle(text: str, head: int, tail: int) -> Markup:
+    end = len(text) - tail
+    inside = element("mark", text[head:end]) if head < end else NOTHING
+    return joined([text[:head], inside, text[end:]])
+
+
+NAMELESS = "none"
+
+
+def filter_bar(cards: Sequence[Card]) -> Markup:
+    """Return a search field, and a button for each value of each facet that has several."""
+    if len(cards) <= 1:
+        return NOTHING
+    return element(
+        "div",
+        _search(),
+        _actions(len(cards)),
+        _facets(cards),
+        class_="filters",
+        role="search",
+        aria_label="Filter the changes",
+        hidden=True,
+        data_needs_script=True,
+    )
+
+
+def _search() -> Markup:
+    label = element("label", "Search", for_="search")
+    field = element(
+        "input",
+        id="search",
+        type="search",
+        placeholder="name, file, query …  ( / )",
+        autocomplete="off",
+        spellcheck="false",
+    )
+    return of_class("div", "search", label, field)
+
+
+def _facets(cards: Sequence[Card]) -> Markup:
+    """Return the buttons of all facets, folded where the cards are few."""
+    found = [*_fieldsets(cards)]
+    if not found:
+        return NOTHING
+    summary, is_open = element("summary", "Filters"), len(cards) > OPEN_UP_TO
+    return element("details", summary, *found, class_="facets", open=is_open)
+
+
+def _fieldsets(cards: Sequence[Card]) -> Iterator[Markup]:
+    names = dict.fromkeys(name for card in cards for name, _ in card.facets)
+    for name in names:
+        values = Counter(dict(card.facets).get(name, "") for card in cards)
+        if len(values) > 1:
+            buttons = (_button(name, value, count) for value, count in sorted(values.items()))
+            yield element("fieldset", element("legend", name), *buttons)
+
+
+def _button(name: str, value: str, count: int) -> Markup:
+    return element(
+        "button",
+        value or NAMELESS,
+        " ",
+        of_class("span", "count", f"{count:,}"),
+        type="button",
+        aria_pressed="false",
+        data_facet=name,
+        data_value=value,
+    )
+
+
+def _actions(count: int) -> Markup:
+    return of_class(
+        "div",
+        "actions",
+        element("output", f"{count:,} of {count:,} shown", id="status", role="status"),
+        element("button", "Open all", type="button", data_open="true"),
+        element("button", "Close all", type="button", data_open="false"),
+        element("button", "Clear filters", type="button", id="reset", disabled=True),
+    )
+
 
 PLAN_SIDES = "before", "after"
 MOST_REFS = 20
@@ -43,7 +386,14 @@ def plan_html(plan: Plan, made: ReportOccasion | None = None) -> str:
     shown = [
         _plan_card(plan, change, identities[change.ref])
         for _, run in groupby(found, key=lambda change: change.ref.kind)
-        for change in sorted(run, key=_urgency)
+        for change in sorted(
+            run,
+            key=lambda change: (
+                counts.WORST_FIRST.index(change.action),
+                not change.destroys,
+                change.ref,
+            ),
+        )
     ]
     title = f"Plan for {plan.environment}" if plan.against is None else counts.heading(plan)
     return page(
@@ -52,14 +402,10 @@ def plan_html(plan: Plan, made: ReportOccasion | None = None) -> str:
         page_head(title, plan.target, made, _plan_counts(plan)),
         _attention(plan, identities),
         *(formats.html(section) for section, formats in shown_sections(plan)),
-        cards.changes(shown, "change"),
+        changes(shown, "change"),
         _unchanged(plan),
         foot=_foot(plan, found),
     )
-
-
-def _urgency(change: Change) -> tuple[int, bool, Ref]:
-    return counts.WORST_FIRST.index(change.action), not change.destroys, change.ref
 
 
 def _plan_counts(plan: Plan) -> Markup:
@@ -73,7 +419,7 @@ def _plan_counts(plan: Plan) -> Markup:
     if destroyed := sum(len(change.destroys) for change in plan.changes):
         found.append(("blocked", "−", destroyed, "destroyed permanently"))  # noqa: RUF001 - a minus as wide as a plus
     shown = [
-        cards.counted(count, words, sign=of_class("span", f"sign {word}", sign))
+        counted(count, words, sign=of_class("span", f"sign {word}", sign))
         for word, sign, count, words in found
     ]
     if not shown:
@@ -141,22 +487,20 @@ def _link(ref: Ref, identities: Mapping[Ref, str]) -> Markup:
     return element("a", str(ref), href=f"#{identities[ref]}")
 
 
-def _plan_card(plan: Plan, change: Change, identity: str) -> cards.Card:
-    team = change.labels.get(cards.TEAM, "")
+def _plan_card(plan: Plan, change: Change, identity: str) -> Card:
+    team = change.labels.get(TEAM, "")
     facets = [("kind", change.ref.kind), ("action", change.action.word)]
-    facets += [("evidence", counts.evidence(change)), (cards.TEAM, team)]
+    facets += [("evidence", counts.evidence(change)), (TEAM, team)]
     found = field_changes(change)
     body = (
-        cards.notes(notes_of(change)),
+        notes(notes_of(change)),
         _destroyed(change),
         joined(formats.change_html(section, change) for section, formats in shown_sections(plan)),
-        cards.watchers_card(plan, change),
+        watchers_card(plan, change),
         picture_of(drawing_of(change)),
-        cards.fields_table(found, PLAN_SIDES)
-        if change.action is Action.UPDATE
-        else cards.new_table(found),
+        fields_table(found, PLAN_SIDES) if change.action is Action.UPDATE else new_table(found),
     )
-    return cards.Card(
+    return Card(
         identity=identity,
         ref=change.ref,
         source=change.source,
@@ -169,15 +513,15 @@ def _plan_card(plan: Plan, change: Change, identity: str) -> cards.Card:
     )
 
 
-def _chips(change: Change, team: str) -> Iterator[cards.Chip]:
+def _chips(change: Change, team: str) -> Iterator[Chip]:
     if change.destroys:
-        yield cards.Chip(f"destroys {len(change.destroys):,}", "the loss is permanent", "danger")
+        yield Chip(f"destroys {len(change.destroys):,}", "the loss is permanent", "danger")
     if change.action is Action.UPDATE:
-        yield cards.Chip(plural(len(change.differences), "field"))
+        yield Chip(plural(len(change.differences), "field"))
     word = counts.evidence(change)
-    yield cards.Chip(word, counts.EVIDENCE_MEANINGS[word], f"evidence {word}")
+    yield Chip(word, counts.EVIDENCE_MEANINGS[word], f"evidence {word}")
     if team:
-        yield cards.Chip(team, "the label team")
+        yield Chip(team, "the label team")
 
 
 def _destroyed(change: Change) -> Markup:
@@ -203,7 +547,7 @@ def _unchanged(plan: Plan) -> Markup:
         )
         for (kind, unseen), run in groups
     )
-    return cards.unchanged(counts.describe_kept(kept), lists)
+    return unchanged(counts.describe_kept(kept), lists)
 
 
 def _foot(plan: Plan, found: Sequence[Change]) -> Markup:
@@ -217,7 +561,7 @@ def _foot(plan: Plan, found: Sequence[Change]) -> Markup:
 
 DRIFT_SIDES = "applied", "live"
 SIGNS = "Of each field, - is what was applied and + is live."
-_SIGNS = {"drifted": "~", "gone": "−", "unread": "x"}  # noqa: RUF001 - a minus as wide as a plus
+_REPORT_PAGES_SIGNS = {"drifted": "~", "gone": "−", "unread": "x"}  # noqa: RUF001 - a minus as wide as a plus
 _STATES: tuple[DriftState, ...] = ("unread", "gone", "drifted", "unapplied", "unseen", "same")
 _MEANINGS = {
     "unread": "it was asked for, and the answer was of no use",
@@ -246,10 +590,10 @@ def drift_html(
             target,
             made,
             _drift_counts(look),
-            cards.notes(look_notes(look)),
+            notes(look_notes(look)),
             of_class("p", "quiet", SIGNS) if shown else NOTHING,
         ),
-        cards.changes(shown, "resource"),
+        changes(shown, "resource"),
         _rest(drifts),
         foot=element("footer", of_class("p", "legend", "applied: what the journal says was sent")),
     )
@@ -262,26 +606,26 @@ def _drift_counts(look: DriftReport) -> Markup:
         (look.ignored, "ignored", "differences that the project file expects"),
         (look.new, "new", f"not there when drift was last remembered, {look.since}"),
     )
-    shown = (cards.counted(count, word, title=title) for count, word, title in found if count)
+    shown = (counted(count, word, title=title) for count, word, title in found if count)
     return of_class("ul", "counts", *shown)
 
 
-def _drift_card(drift: Drift, identity: str) -> cards.Card:
+def _drift_card(drift: Drift, identity: str) -> Card:
     word = drift.state
-    chips = [cards.Chip(plural(len(drift.differences), "field"))] if drift.differences else []
-    return cards.Card(
+    chips = [Chip(plural(len(drift.differences), "field"))] if drift.differences else []
+    return Card(
         identity=identity,
         ref=drift.ref,
         source=drift.source,
-        sign=_SIGNS[word],
+        sign=_REPORT_PAGES_SIGNS[word],
         word=word,
         facets=[("kind", drift.ref.kind), ("state", word)],
         chips=chips,
         said=(),
         body=(
-            cards.notes(filter(None, (drift_note(drift),))),
-            cards.fields_table(drift_changes(drift), DRIFT_SIDES),
-            cards.notes(map(describe_remedy, drift.remedies)),
+            notes(filter(None, (drift_note(drift),))),
+            fields_table(drift_changes(drift), DRIFT_SIDES),
+            notes(map(describe_remedy, drift.remedies)),
         ),
     )
 
@@ -295,4 +639,4 @@ def _rest(drifts: Sequence[Drift]) -> Markup:
         (_MEANINGS[state], (str(drift.ref) for drift in run))
         for state, run in groupby(calm, key=lambda drift: drift.state)
     )
-    return cards.unchanged(counts.describe_no_drift(calm), lists)
+    return unchanged(counts.describe_no_drift(calm), lists)

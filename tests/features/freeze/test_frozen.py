@@ -27,7 +27,7 @@ from reconciler.features.freeze import freeze_guard
 from reconciler.model import FROZEN, GUARDS, ClockUnchecked, FreezeUnknown, GuardViolation, Manifest
 from reconciler.planning.guards import Agreed, unmet
 from reconciler.report.html import plan_html
-from reconciler.report.plan.text import plan_text
+from reconciler.report.plan.formats import plan_text
 from reconciler.report.table import Style
 
 

@@ -12,7 +12,7 @@ import pytest
 from harness.doors import command, of_a_terminal, read_to_end, read_until, typed
 from harness.workspaces import SLO, VIEW, project_at
 
-from reconciler.operations.file_watch import Watch, watched
+from reconciler.cli.plan import Watch, watched
 
 
 @pytest.mark.parametrize("change", ["save", "make", "remove", "elsewhere", "nested", "replace"])

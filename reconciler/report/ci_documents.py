@@ -1,11 +1,16 @@
-"""Results as JUnit XML, which most CI systems show as tests. Pure."""
+"""Documents for CI systems: JUnit XML, and the matrix of jobs for `strategy.matrix`. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import json
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Literal, NotRequired
 
+from pydantic import ConfigDict, Field, with_config
+from typing_extensions import TypedDict
+
+from reconciler.project import Shard
 from reconciler.report.safe import for_html
 
 
@@ -52,3 +57,33 @@ def _case(case: JUnitCase) -> Iterator[str]:
         attribute = f'message="{for_html(case.message)}"'
         yield f"      <{case.state} {attribute}>{details}</{case.state}>"
     yield "    </testcase>"
+
+
+@with_config(ConfigDict(extra="forbid"))
+class MatrixJobDocument(TypedDict):
+    """A job of the matrix."""
+
+    environment: Annotated[str, Field(description="An environment of the project file.")]
+    shard: NotRequired[
+        Annotated[str, Field(description="As `shard:` of --select; left out where all are one.")]
+    ]
+
+
+@with_config(ConfigDict(extra="forbid"))
+class MatrixDocument(TypedDict):
+    """The matrix, for `strategy.matrix`."""
+
+    include: Annotated[list[MatrixJobDocument], Field(description="The jobs.")]
+
+
+def matrix_json(environments: Iterable[str], count: int) -> str:
+    """Return one line: a job for each of `count` shards of each environment."""
+    jobs: list[MatrixJobDocument] = []
+    for name in environments:
+        if count == 1:
+            jobs.append({"environment": name})
+            continue
+        shards = (Shard(number, count) for number in range(1, count + 1))
+        jobs.extend({"environment": name, "shard": str(shard)} for shard in shards)
+    document: MatrixDocument = {"include": jobs}
+    return json.dumps(document)

@@ -1,4 +1,4 @@
-"""Complaints as SARIF 2.1.0, which code scanning keeps from run to run."""
+"""Complaints for CI: SARIF for code scanning, JUnit, and annotations of a runner. Pure."""
 
 from __future__ import annotations
 
@@ -7,14 +7,17 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
+from itertools import groupby
 from typing import cast
 from urllib.parse import quote
 
 from reconciler import __version__
 from reconciler.document import Json
-from reconciler.model import Selected
+from reconciler.model import Manifest, Ref, Selected
+from reconciler.model.quoting import and_more
 from reconciler.project.levels import PRACTICE, WARNED_OF, is_off_by_default
 from reconciler.report.changes.document import selection_document
+from reconciler.report.ci_documents import JUnitCase, junit
 from reconciler.report.complaints.document import (
     field_path,
     file_in_repository,
@@ -22,9 +25,9 @@ from reconciler.report.complaints.document import (
     worst_first,
 )
 from reconciler.report.explanations.pages import code_markdown, code_text, explanation
-from reconciler.report.markdown import SHOWN_SARIF_RESULTS
-from reconciler.report.safe import json_text, safe
-from reconciler.syntax.diagnostic import AUDITED, CODES, USUAL_EXCERPT, Complaint
+from reconciler.report.markdown import SHOWN_ANNOTATIONS, SHOWN_SARIF_RESULTS
+from reconciler.report.safe import for_workflow_data, for_workflow_property, json_text, safe
+from reconciler.syntax.diagnostic import AUDITED, CODES, USUAL_EXCERPT, Complaint, Severity
 
 OWN_RULE = "R/ is a rule of the project file: docs/rules.md"
 
@@ -205,3 +208,76 @@ def _location(complaint: Complaint, folder: str) -> dict[str, Json]:
         place = [complaint.ref, *map(str, field_path(complaint))]
         location["logicalLocations"] = [{"fullyQualifiedName": safe(" ".join(place))}]
     return location
+
+
+_SUITE = "reconciler validate"
+_ELSEWHERE = "limited to other environments by its metadata.environments"
+
+
+def complaints_junit(
+    complaints: Sequence[Complaint], manifests: Sequence[Manifest], elsewhere: Sequence[Ref]
+) -> str:
+    """Return the XML: a manifest with an error fails, a manifest with only warnings passes.
+
+    `elsewhere` are the manifests of other environments; they are skipped.
+    """
+    cases = {
+        str(manifest.ref): JUnitCase(*manifest.ref, file=manifest.source.file)
+        for manifest in manifests
+    }
+    for subject, about in groupby(sorted(complaints, key=_subject), _subject):
+        cases[subject] = _complained(subject, worst_first(about))
+    for ref in elsewhere:
+        cases.setdefault(str(ref), JUnitCase(ref.kind, ref.name, "skipped", _ELSEWHERE))
+    return junit(_SUITE, list(cases.values()))
+
+
+def _subject(complaint: Complaint) -> str:
+    return complaint.ref or complaint.file
+
+
+def _complained(subject: str, complaints: Sequence[Complaint]) -> JUnitCase:
+    first = complaints[0]
+    ref = Ref.parse(first.ref)
+    return JUnitCase(
+        ref.kind if ref is not None else "file",
+        ref.name if ref is not None else subject,
+        "failure" if first.is_error else "passed",
+        f"{first.code}: {first.message}",
+        tuple(_lines(complaints)),
+        first.file,
+    )
+
+
+def _lines(complaints: Sequence[Complaint]) -> Iterator[str]:
+    for complaint in complaints:
+        at = f":{complaint.line}:{complaint.column}" if complaint.line else ""
+        level = f"{complaint.severity.value}[{complaint.code}]"
+        yield f"{complaint.file}{at}: {level}: {message(complaint)}"
+
+
+def annotation_lines(complaints: Sequence[Complaint], folder: str = "") -> list[str]:
+    """Return a line for each of the worst complaints, a few of each level, and a line for the rest.
+
+    `folder` is the project's folder in its repository, "" for the root: the runner wants files
+    relative to the repository.
+    """
+    return [line for level in Severity for line in _of_level(complaints, level, folder)]
+
+
+def _of_level(complaints: Sequence[Complaint], level: Severity, folder: str) -> Iterator[str]:
+    ordered = worst_first(complaint for complaint in complaints if complaint.severity is level)
+    for complaint in ordered[:SHOWN_ANNOTATIONS]:
+        said = for_workflow_data(message(complaint))
+        yield f"::{level.value} {_properties(complaint, folder)}::{said}"
+    if more := and_more(len(ordered) - SHOWN_ANNOTATIONS):
+        yield f"::{level.value}::{more}, which `reconciler validate -v` shows"
+
+
+def _properties(complaint: Complaint, folder: str) -> str:
+    values: dict[str, str] = {"file": file_in_repository(complaint.file, folder)}
+    if complaint.line:
+        values |= {"line": str(complaint.line), "col": str(complaint.column)}
+    about = f" in {complaint.ref}" if complaint.ref else ""
+    values["title"] = f"{complaint.code}{about}: {CODES.get(complaint.code, '')}"
+    return ",".join(f"{name}={for_workflow_property(value)}" for name, value in values.items())

@@ -1,1 +1,0 @@
-"""Drawings of a change: grids, orders, objectives."""

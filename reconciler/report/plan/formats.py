@@ -1,0 +1,591 @@
+"""A plan for a terminal, and as a comment that a reviewer reads in a minute.
+
+In the comment, foreign text is only in code spans and fences, or is plain words that mean nothing
+in Markdown. So no text of a manifest can act as Markdown, mention anyone or close its container.
+Source: docs/reports.md.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+from textwrap import wrap
+
+from reconciler.document import Operation
+from reconciler.model import Action, Change, Evidence, LastEdit, Plan, Ref, Seen
+from reconciler.model.guards import guard_blocks
+from reconciler.model.quoting import SHOWN_BY_VERBOSE, and_more
+from reconciler.report.changes.field_changes import (
+    LONGEST_INLINE,
+    FieldChange,
+    change_lines,
+    diff_lines,
+    essential_lines,
+    essentials_of,
+    field_changes,
+)
+from reconciler.report.counts import (
+    EVIDENCE_MEANINGS,
+    SHOWN_COMMIT,
+    WORST_FIRST,
+    describe_kept,
+    evidence,
+    heading,
+    summary,
+)
+from reconciler.report.drawings import drawing_of, picture_lines
+from reconciler.report.labels import BETWEEN
+from reconciler.report.markdown import COMMENT_BYTES, WHOLE, Fold, code, sentence, with_folds
+from reconciler.report.reasons import describe_remark, in_backticks, reported_notes
+from reconciler.report.safe import columns, safe
+from reconciler.report.sections import (
+    CONSENT_WORDS,
+    Notice,
+    consent_of,
+    describe_partial,
+    emptiness,
+    guard_heading,
+    notices,
+    shown_sections,
+    watchers_lines,
+    watchers_markdown,
+)
+from reconciler.report.table import INDENT, Colour, Style, wrapped
+from reconciler.report.words import as_sentence, first_few, first_lines, plural
+from reconciler.runtime.advice import on_journal
+
+_COLOURS = {
+    Action.CREATE: Colour.GREEN,
+    Action.UPDATE: Colour.YELLOW,
+    Action.ASSERT: Colour.MAGENTA,
+    Action.BLOCKED: Colour.RED,
+    Action.KEEP: Colour.DIM,
+}
+
+FEWEST_ALIKE = 5
+WIDEST_NAME = 44
+
+# A long plan shows fewer fields of each resource, so that it is read to its end.
+LONG_PLAN = 30
+
+
+@dataclass(frozen=True, slots=True)
+class _Room:
+    """Limits of what is shown: fields of an update, lines of a create or assert, listed changes."""
+
+    fields: int
+    lines: int
+    listed: int
+
+
+FEW = _Room(fields=12, lines=6, listed=25)
+MANY = _Room(fields=4, lines=1, listed=15)
+
+
+def plan_text(plan: Plan, style: Style) -> str:
+    """Return the whole report, ending in a line break.
+
+    Every update, destroy and blocked resource is named; text that many of them share is printed
+    once. Long runs of creates and asserts are folded, and so are long lists of fields. `verbose`
+    unfolds everything and lists unchanged resources.
+    """
+    room = _room(plan, style)
+    lines = [*_bold(f"{heading(plan)}: {summary(plan)}", style)]
+    for words in describe_partial(plan):
+        lines.extend(wrapped(as_sentence(words), style, margin="", hang="  "))
+    for remark in plan.remarks:
+        lines.extend(wrapped(describe_remark(remark), style, Colour.CYAN))
+    lines.append("")
+    for kind, changes in groupby(plan.declared, key=lambda change: change.ref.kind):
+        lines.extend(_kind_lines(plan, kind, list(changes), room, style))
+    for section, formats in shown_sections(plan):
+        lines.extend(formats.lines(section, style))
+    lines.extend(_guard_lines(plan, style))
+    lines.extend(_orphan_lines(plan, style))
+    lines.extend(_unsettled_lines(plan, style))
+    lines.extend(_text_legend(plan, style))
+    lines.extend(_bold(_closing(plan), style))
+    lines.append(style.paint(f"Digest {plan.digest}", Colour.DIM))
+    return "\n".join(lines) + "\n"
+
+
+def _room(plan: Plan, style: Style) -> _Room:
+    if style.verbose:
+        whole = max((len(change.differences) for change in plan.changes), default=0)
+        return replace(FEW, fields=whole, listed=len(plan.declared))
+    updates = plan.count(Action.UPDATE)
+    made = plan.count(Action.CREATE) + plan.count(Action.ASSERT)
+    about_updates, about_made = (FEW if number <= LONG_PLAN else MANY for number in (updates, made))
+    return _Room(about_updates.fields, about_made.lines, about_made.listed)
+
+
+def _bold(text: str, style: Style) -> Iterator[str]:
+    return wrapped(text, style, Colour.BOLD, margin="", hang="  ")
+
+
+def _closing(plan: Plan) -> str:
+    if not plan.declared:
+        return emptiness(plan)
+    if not plan.has_changes and plan.is_noted:
+        count = sum(change.is_noted for change in plan.changes)
+        edits = any(change.accepts_edit for change in plan.changes)
+        names = "what someone edited live" if edits else "the new name"
+        what = "the protection" if plan.turns_protection else names
+        return f"Nothing to send; an apply notes {what} of {plural(count, 'resource')}."
+    if not plan.has_changes:
+        return f"Nothing to do: {describe_kept(plan.changes)}."
+    return as_sentence(summary(plan))
+
+
+def _kind_lines(
+    plan: Plan, kind: str, changes: Sequence[Change], room: _Room, style: Style
+) -> Iterator[str]:
+    kept = [change for change in changes if change.action is Action.KEEP]
+    shown = [
+        change for change in changes if style.verbose or change.is_noted or change.action.is_to_do
+    ]
+    shown.sort(key=lambda change: WORST_FIRST.index(change.action))
+    if not shown:
+        return
+    count = f"{len(changes) - len(kept):,} of {len(changes):,}"
+    yield style.paint(kind, Colour.BOLD) + style.paint(f"  {count} to do", Colour.DIM)
+    widest = min(WIDEST_NAME, max(len(safe(change.ref.name)) for change in shown))
+    for action, run in groupby(shown, key=lambda change: change.action):
+        groups = list(_text_groups(plan, list(run), room, style))
+        most = room.listed if action in (Action.CREATE, Action.ASSERT) else len(groups)
+        for alike, details in groups[:most]:
+            yield from _group_lines(alike, details, widest, style)
+        # Creates and asserts overwrite nothing known, so the first of many are enough.
+        rest = sum(len(alike) for alike, _ in groups[most:])
+        if more := and_more(rest, hint=SHOWN_BY_VERBOSE):
+            yield style.paint(f"  {action.value} {more}", Colour.DIM)
+    if kept and not style.verbose:
+        yield style.paint(f"  = {describe_kept(kept)}", Colour.DIM)
+    yield ""
+
+
+def _text_groups(
+    plan: Plan, run: Sequence[Change], room: _Room, style: Style
+) -> Iterator[tuple[list[Change], tuple[str, ...]]]:
+    """Yield changes with their details, grouped where the details of many are the same.
+
+    New resources are grouped only where they are equal in all fields, also those not shown.
+    """
+    groups: dict[tuple[str, tuple[str, ...], tuple[FieldChange, ...]], list[Change]] = {}
+    many = len(run) >= FEWEST_ALIKE and not style.verbose
+    for change in run:
+        details = tuple(_details(plan, change, room, style))
+        whole = many and change.action in (Action.CREATE, Action.ASSERT)
+        unsaid = field_changes(change) if whole else ()
+        groups.setdefault((evidence(change), details, unsaid), []).append(change)
+    for (_, details, _), alike in groups.items():
+        if len(alike) < FEWEST_ALIKE or style.verbose:
+            yield from (([change], details) for change in alike)
+        else:
+            yield alike, details
+
+
+def _group_lines(
+    alike: Sequence[Change], details: Sequence[str], widest: int, style: Style
+) -> Iterator[str]:
+    first = alike[0]
+    if len(alike) == 1:
+        yield from _text_head(first, widest, style)
+        yield from details
+        return
+    count = style.paint(f"{first.action.value} {len(alike):,} alike", _COLOURS[first.action])
+    yield f"  {count}  {style.paint(evidence(first), Colour.DIM)}"
+    yield from details
+    # Names are no sentence: in a log too they are broken into lines, several on each.
+    names = ", ".join(change.ref.name for change in alike)
+    yield from wrapped(names, replace(style, terminal=True), Colour.DIM)
+
+
+def _text_head(change: Change, widest: int, style: Style) -> Iterator[str]:
+    name = safe(change.ref.name).ljust(widest)
+    sign = f"{change.action.value} {name}"
+    where = f"{evidence(change):7}  {safe(str(change.source or ''))}"
+    if style.terminal and columns(f"  {sign}  {where}") > style.width:
+        yield f"  {style.paint(sign.rstrip(), _COLOURS[change.action])}"
+        yield from wrapped(" ".join(where.split()), style, Colour.DIM)
+        return
+    yield f"  {style.paint(sign, _COLOURS[change.action])}  {style.paint(where, Colour.DIM)}"
+
+
+def _details(plan: Plan, change: Change, room: _Room, style: Style) -> Iterator[str]:
+    for note in reported_notes(change):
+        yield from wrapped(note, style, Colour.CYAN)
+    for section, formats in shown_sections(plan):
+        yield from formats.change_lines(section, change, style)
+    yield from watchers_lines(plan, change, style)
+    if change.action is Action.UPDATE or (change.action.writes and style.verbose):
+        yield from change_lines(change, room.fields, style)
+    else:
+        yield from essential_lines(change, room.lines, style)
+    for name in change.destroys:
+        foreign = " (not written by this journal)" if name in change.foreign else ""
+        yield INDENT + style.paint(f"- destroys {safe(name, 80)}{foreign}", Colour.RED)
+
+
+def _guard_lines(plan: Plan, style: Style) -> Iterator[str]:
+    blocks = guard_blocks(plan.guarded)
+    for consent, alike in groupby(blocks, key=lambda block: consent_of(block.first)):
+        yield style.paint(as_sentence(CONSENT_WORDS[consent])[:-1], Colour.RED, Colour.BOLD)
+        for block in alike:
+            yield from wrapped(guard_heading(block), style, Colour.RED, margin="  ", hang="  ")
+            for message in block.messages:
+                yield from wrapped(message, style, margin="    ", hang="  ")
+            for remedy in block.remedies:
+                yield from wrapped(f"- {remedy}", style, Colour.CYAN, margin=INDENT, hang="  ")
+            yield ""
+
+
+def _orphan_lines(plan: Plan, style: Style) -> Iterator[str]:
+    if not plan.orphans:
+        return
+    yield style.paint("No longer declared", Colour.BOLD)
+    advice = "the API has no delete: remove them by hand, or declare them again"
+    yield from wrapped(advice, style, Colour.CYAN)
+    for orphan in plan.orphans:
+        known = f" ({orphan.remote_id})" if orphan.remote_id is not None else ""
+        yield safe(f"  ? {orphan.ref}{known}")
+    yield ""
+
+
+def _unsettled_lines(plan: Plan, style: Style) -> Iterator[str]:
+    if not plan.unsettled:
+        return
+    yield style.paint("Unsettled: nothing can be applied before these are", Colour.RED, Colour.BOLD)
+    for create in plan.unsettled:
+        words = f"? {create.ref}: a create was sent {create.since}, and its answer was lost"
+        yield from wrapped(words, style, margin="  ", hang="    ")
+        settle = on_journal("settle", str(create.ref), environment=plan.environment)
+        yield f"      {safe(settle)} --id ID | --never-happened"
+    yield ""
+
+
+def _text_legend(plan: Plan, style: Style) -> Iterator[str]:
+    """Yield the meaning of the words in this plan that need an explanation."""
+    todo = [change for change in plan.changes if change.action.is_to_do]
+    found = {evidence(change) for change in todo}
+    is_journal = any(change.evidence is Evidence.JOURNAL for change in todo)
+    is_asserted = any(change.action is Action.ASSERT for change in todo)
+    meanings = (
+        (is_journal, "journal  cannot be read: compared with the last write"),
+        ("unread" in found, "unread   live was not looked at, as it cannot be done"),
+        ("unseen" in found, "unseen   cannot be read, and the journal has no write of it"),
+        (is_asserted, "!        written unseen: it replaces whatever is there"),
+        (
+            not style.verbose and any(map(essentials_of, todo)),
+            "-v       shows every field of what is new",
+        ),
+    )
+    words = [meaning for is_used, meaning in meanings if is_used]
+    for line in words:
+        yield style.paint(line, Colour.DIM)
+    if words:
+        yield ""
+
+
+MOST_ROWS = 50
+MOST_NOTICES = 20
+MOST_NAMED = 5
+MOST_PLACES = 3
+MOST_NAMES = 500
+LONGEST_CELL = 80
+LONGEST_SAID = 300
+LONGEST_NOTE = 200
+LONGEST_WHAT = 160
+LONGEST_TURNS = 100
+TABLE_BYTES = 30_000
+BESIDE_BYTES = 8_000
+LIVE = "live"
+
+_SIGNS: Mapping[Operation, str] = {"add": "+ ", "remove": "- ", "move": "↕ ", "change": ""}
+_SHOWN = tuple(action for action in WORST_FIRST if action.is_to_do)
+
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """Changes that are alike: the notes on the first apply to all of them."""
+
+    changes: list[Change]
+    picture: Sequence[str]
+    lines: Sequence[str]
+
+    @property
+    def first(self) -> Change:
+        """The change that is shown."""
+        return self.changes[0]
+
+
+def plan_markdown(plan: Plan, budget: int = COMMENT_BYTES, whole: str = WHOLE) -> str:
+    """Return the comment, never above `budget` bytes of UTF-8, ending in a line break.
+
+    Diffs that do not fit are left out whole, the largest first, and `whole` names where to find
+    them. Counts, warnings and table always stay; they need at most 40,000 bytes. Changes that are
+    alike share one row and one diff.
+    """
+    changes = sorted(
+        (change for change in plan.changes if change.action.is_to_do),
+        key=lambda change: (WORST_FIRST.index(change.action), not change.destroys, change.ref),
+    )
+    groups = list(_markdown_groups(changes))
+    counts = _kinds(changes) if len(changes) > MOST_ROWS else ()
+    beside = [*_beside(plan), *owners_markdown(plan, changes)]
+    # The sections next to the table reduce its room, so that both fit any comment.
+    table = _table(groups, TABLE_BYTES - len("\n".join(beside).encode()))
+    legend = _markdown_legend(changes)
+    head = "\n".join((*_markdown_head(plan), *_warnings(plan), *counts, *table, *legend, *beside))
+    foot = "\n".join(("", f"<sub>digest {code(plan.digest)}</sub>", ""))
+    folds = [
+        _fold(group) for group in groups if group.lines or group.picture or len(group.changes) > 1
+    ]
+    room = budget - len((head + foot).encode()) - 1
+    end = ""
+    for section, formats in shown_sections(plan):
+        text = formats.end_markdown(section, min(BESIDE_BYTES, room))
+        room -= len(text.encode())
+        end += text
+    return with_folds(head + "\n", folds, budget, whole, end + foot)
+
+
+def _markdown_head(plan: Plan) -> Iterator[str]:
+    where = code(plan.environment, LONGEST_CELL)
+    if plan.against is not None:
+        commit = code(plan.against.commit[:SHOWN_COMMIT])
+        where = f"{where} against {commit} (nothing live was asked)"
+    yield f"### Plan for {where}: {summary(plan)}"
+    yield ""
+    if not plan.declared:
+        yield emptiness(plan)
+        yield ""
+    elif not plan.has_changes:
+        yield f"{describe_kept(plan.changes)}."
+        yield ""
+
+
+def _warnings(plan: Plan) -> Iterator[str]:
+    """Yield each guard with its resources and remedies, and a quote for each other notice."""
+    for _, alike in groupby(notices(plan), key=lambda notice: notice.title):
+        room, left_out = MOST_NOTICES, 0
+        for notice in alike:
+            if room <= 0:
+                left_out += notice.size
+                continue
+            yield from _guard(notice, room) if notice.code else _quote(notice)
+            yield ""
+            room -= notice.size
+        if left_out:
+            yield f"{and_more(left_out)} like the last"
+            yield ""
+
+
+def _guard(notice: Notice, room: int) -> Iterator[str]:
+    """Yield what a guard is about, a list of at most `room` resources, and a list of remedies."""
+    count = f", {plural(notice.size, 'resource')}" if notice.size > 1 else ""
+    subject = notice.words[:1].upper() + notice.words[1:]
+    yield f"⚠️ **{subject}** ({code(notice.code)}{count}): {notice.title}"
+    yield ""
+    rest = notice.size
+    for refs, said in notice.members:
+        if room <= 0:
+            break
+        shown = len(refs[:room]) or 1
+        room, rest = room - shown, rest - (len(refs) or 1)
+        text = sentence(said, LONGEST_SAID)
+        if not refs:
+            yield f"- {text}"
+        elif text.startswith("`"):
+            # Two code spans without a blank between them would be one.
+            yield f"- {first_few(refs, shown, _cell)} {text}"
+        else:
+            yield f"- {first_few(refs, shown, _cell)}{text}"
+    if rest:
+        yield f"- {and_more(rest)}"
+    if notice.ways:
+        yield ""
+        yield "Remedies:"
+        yield ""
+        yield from (f"- {sentence(way, LONGEST_SAID)}" for way in notice.ways)
+
+
+def _quote(notice: Notice) -> Iterator[str]:
+    text = sentence(notice.said, LONGEST_SAID) if notice.said else notice.words
+    if notice.names:
+        text = f"loses {first_few(notice.names, MOST_NOTICES, _cell)}"
+    if notice.refs:
+        text = f"{first_few(notice.refs, MOST_NAMED, _cell)}: {text}"
+    yield f"> ⚠️ **{notice.title}**: {text}"
+    yield from (f"> - {sentence(way, LONGEST_SAID)}" for way in notice.ways)
+
+
+def _beside(plan: Plan) -> Iterator[str]:
+    """Yield lists about the changes, then what concerns the whole plan."""
+    for section, formats in shown_sections(plan):
+        yield from formats.changes_markdown(section, plan.changes)
+    yield from watchers_markdown(plan)
+    for section, formats in shown_sections(plan):
+        yield from formats.markdown(section)
+
+
+def _cell(name: str) -> str:
+    return code(name, LONGEST_CELL)
+
+
+def _markdown_groups(changes: Sequence[Change]) -> Iterator[_Group]:
+    """Yield changes with their notes, grouped where the notes of many are the same."""
+    groups: dict[tuple[object, ...], _Group] = {}
+    for change in changes:
+        picture, lines = picture_lines(drawing_of(change)), list(_lines(change))
+        if len(picture) == 1:
+            lines.append(f"# {picture.pop()}")
+        first = reported_notes(change)[:1]
+        key = change.ref.kind, change.action, change.evidence, *first, *picture, *lines
+        groups.setdefault(key, _Group([], picture, lines)).changes.append(change)
+    for group in groups.values():
+        if len(group.changes) < FEWEST_ALIKE:
+            yield from (replace(group, changes=[change]) for change in group.changes)
+        else:
+            yield group
+
+
+def _lines(change: Change) -> Iterator[str]:
+    for note in reported_notes(change)[1:]:
+        yield f"# {safe(note)}"
+    yield from diff_lines(field_changes(change))
+
+
+def _kinds(changes: Sequence[Change]) -> Iterator[str]:
+    counts = Counter((change.ref.kind, change.action) for change in changes)
+    yield f"| kind | {' | '.join(action.word for action in _SHOWN)} |"
+    yield f"|---|{'--:|' * len(_SHOWN)}"
+    for kind in dict.fromkeys(change.ref.kind for change in changes):
+        cells = (f"{counts[kind, action]:,}" for action in _SHOWN)
+        yield f"| {code(kind, LONGEST_CELL)} | {' | '.join(cells)} |"
+    yield ""
+
+
+def _table(groups: Sequence[_Group], room: int) -> Iterator[str]:
+    if not groups:
+        return
+    yield "| action | resource | what | evidence | note |"
+    yield "|---|---|---|---|---|"
+    shown = 0
+    for group in groups[:MOST_ROWS]:
+        row = _row(group.first, len(group.changes) - 1)
+        room -= len(row.encode()) + 1
+        if room < 0:
+            break
+        shown += 1
+        yield row
+    if more := and_more(sum(len(group.changes) for group in groups[shown:])):
+        yield f"| | {more} | | | |"
+    yield ""
+
+
+def _row(change: Change, others: int) -> str:
+    notes = reported_notes(change, in_backticks)
+    note = "".join(sentence(text, LONGEST_NOTE) for text in notes[:1])
+    if len(notes) > 1:
+        note += f"; {and_more(len(notes) - 1)} below"
+    sign = f"`{change.action.value}`&nbsp;{change.action.word}"
+    more = f" and {others:,} alike" if others else ""
+    named = _cell(str(change.ref))
+    return f"| {sign} | {named}{more} | {_what(change)} | {evidence(change)} | {note} |"
+
+
+def _what(change: Change) -> str:
+    """Return an update's changes, or their places if they are long; else the essentials."""
+    if change.action is not Action.UPDATE:
+        text = BETWEEN.join(essentials_of(change))
+        return code(text, LONGEST_WHAT) if text else ""
+    found = field_changes(change)
+    turns = BETWEEN.join(
+        f"{field_change.field}: {field_change.before} → {field_change.after}"
+        for field_change in found
+    )
+    is_whole = all(
+        field_change.operation == "change" and not field_change.subject for field_change in found
+    )
+    is_short = 0 < len(turns) <= LONGEST_TURNS
+    if is_whole and is_short:
+        return code(turns)
+    places = list(dict.fromkeys(map(_place, found)))
+    return first_few(places, MOST_PLACES, _cell) or plural(len(change.differences), "field")
+
+
+def _place(field_change: FieldChange) -> str:
+    words = BETWEEN.join(filter(None, (field_change.subject, field_change.field)))
+    return f"{_SIGNS[field_change.operation]}{words}"
+
+
+def _markdown_legend(changes: Sequence[Change]) -> Iterator[str]:
+    """Yield what each evidence other than the live document means."""
+    found = {evidence(change) for change in changes}
+    for word, meaning in EVIDENCE_MEANINGS.items():
+        if word in found and word != LIVE:
+            yield f"<sub>{word}: {meaning}</sub>"
+            yield ""
+    if any(change.action is Action.ASSERT for change in changes):
+        yield "<sub>assert: a write without having seen; it replaces whatever is there</sub>"
+        yield ""
+
+
+def _fold(group: _Group) -> Fold:
+    others = group.changes[1:]
+    lines = (*group.lines, *_names(others))
+    title = f"{group.first.action.word}, {evidence(group.first)}"
+    if others:
+        title += f" and {len(others):,} alike"
+    folded = group.first.action is not Action.UPDATE
+    return Fold(str(group.first.ref), title, lines, group.picture, folded)
+
+
+def _names(others: Sequence[Change]) -> Iterator[str]:
+    """Yield the names of the other changes that are alike, several on a line."""
+    names = ", ".join(safe(change.ref.name) for change in others[:MOST_NAMES])
+    if others:
+        yield "# the same for"
+    for line in wrap(names, LONGEST_INLINE, break_long_words=False, break_on_hyphens=False):
+        yield f"#   {line}"
+    if more := and_more(len(others) - MOST_NAMES):
+        yield f"#   {more}"
+
+
+MOST_EDITS = 10
+LONGEST_REF = 60
+LONGEST_EDIT = 120
+
+
+def owners_markdown(plan: Plan, changes: Sequence[Change]) -> Iterator[str]:
+    """Yield a line for each owner of a change, and a line for each known last edit."""
+    owners = [
+        line
+        for section, formats in shown_sections(plan)
+        for line in formats.owners_markdown(section, changes)
+    ]
+    lines = [*owners, *_edits(changes, every=bool(owners))]
+    if lines:
+        yield "Whose it is:"
+        yield from lines
+        yield ""
+
+
+def _edits(changes: Sequence[Change], *, every: bool) -> Iterator[str]:
+    """Yield who last edited a resource live: edits by hand, or every edit."""
+    edits = [
+        (change.ref, seen.edit)
+        for change in changes
+        if isinstance(seen := change.observation, Seen)
+        and seen.edit.who
+        and (seen.by_hand or every)
+    ]
+    yield from first_lines(edits, _edit, MOST_EDITS, "- and {} more that were changed live")
+
+
+def _edit(edited: tuple[Ref, LastEdit]) -> str:
+    ref, edit = edited
+    return f"- {code(str(ref), LONGEST_REF)} was changed live last {code(str(edit), LONGEST_EDIT)}"
