@@ -16,12 +16,12 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from uuid import NAMESPACE_URL, uuid5
 
-from reconciler.emulator import incident_endpoints as incidents
+from reconciler.emulator import record_endpoints as incidents
 from reconciler.emulator import record_endpoints as records
 from reconciler.emulator.alert_definition_endpoints import StoredAlertDefinition
+from reconciler.emulator.bodies import read, whole
 from reconciler.emulator.database import Store
 from reconciler.emulator.endpoint import Resource
-from reconciler.emulator.reading import read, whole
 from reconciler.emulator.wire_models import Clock, JsonObject, timestamp
 
 

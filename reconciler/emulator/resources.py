@@ -14,14 +14,13 @@ from reconciler.emulator.alert_definition_endpoints import (
     AlertDefProperties,
     StoredAlertDefinition,
 )
+from reconciler.emulator.bodies import Rendered, as_text, in_snake_case
 from reconciler.emulator.dashboard_endpoints import DASHBOARD_RECORDS, DASHBOARDS
 from reconciler.emulator.endpoint import Call, Endpoint, NoBody, Records, Resource
-from reconciler.emulator.incident_endpoints import INCIDENTS
 from reconciler.emulator.life import LIFE
 from reconciler.emulator.log_policy_endpoints import LOG_POLICIES
 from reconciler.emulator.profile import ExtraList, ExtraRead, Profile
-from reconciler.emulator.record_endpoints import PLATFORM_RECORDS
-from reconciler.emulator.rendering import Rendered, as_text, in_snake_case
+from reconciler.emulator.record_endpoints import INCIDENTS, PLATFORM_RECORDS
 from reconciler.emulator.saved_view_endpoints import SAVED_VIEW_RECORDS, SAVED_VIEWS, SavedView
 from reconciler.emulator.slo_endpoints import SLO_RECORDS, SLOS
 from reconciler.emulator.wire_models import JsonObject, WireObject

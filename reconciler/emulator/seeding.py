@@ -7,12 +7,12 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from reconciler.emulator.alert_definition_endpoints import plant
+from reconciler.emulator.bodies import read
 from reconciler.emulator.database import Store
 from reconciler.emulator.endpoint import Author, Call
 from reconciler.emulator.faults import PartialBulk
 from reconciler.emulator.life import fill_usage, let_pass
 from reconciler.emulator.profile import Profile
-from reconciler.emulator.reading import read
 from reconciler.emulator.resources import RESOURCES
 from reconciler.emulator.wire_models import JsonObject, timestamp
 

@@ -13,10 +13,9 @@ from reconciler.cli.console import data, json_data, stdout_style, words
 from reconciler.cli.lock_wait import lock_timeout
 from reconciler.errors import InvalidInput, JournalError, UsageError
 from reconciler.journal.entries import Backup, Entry, MovedIn, RunEntry
-from reconciler.journal.journal import Journal
-from reconciler.journal.relocate import Became, JournalMove, readdress, stay
-from reconciler.journal.relocate import move as carry
-from reconciler.journal.runs import runs_of
+from reconciler.journal.history import runs_of
+from reconciler.journal.journal import Became, Journal, JournalMove, readdress, stay
+from reconciler.journal.journal import move as carry
 from reconciler.journal.store import LockTimeout
 from reconciler.model import Ref
 from reconciler.operations.open_project import (

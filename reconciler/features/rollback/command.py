@@ -21,9 +21,12 @@ from reconciler.cli.console import (
     words,
 )
 from reconciler.errors import UsageError, worst
-from reconciler.features.rollback.manifests_before import write_manifests
+from reconciler.features.rollback.manifests_before import (
+    write_manifests,
+    written_json,
+    written_text,
+)
 from reconciler.features.rollback.roll_back import before_of
-from reconciler.features.rollback.written_formats import written_json, written_text
 from reconciler.journal.journal import Journal
 from reconciler.journal.store import LockTimeout
 from reconciler.model import Plan, Ref, RollsBack, Written
