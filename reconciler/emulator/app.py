@@ -39,8 +39,7 @@ from reconciler.emulator.faults import FaultInjection, Faults
 from reconciler.emulator.log_policy_endpoints import held_policies
 from reconciler.emulator.overview_page import page
 from reconciler.emulator.profile import Profile
-from reconciler.emulator.resources import RESOURCES, STORED, extra_endpoints
-from reconciler.emulator.seeding import fill
+from reconciler.emulator.resources import RESOURCES, STORED, extra_endpoints, fill
 from reconciler.emulator.wire_models import Clock, JsonObject, WireObject, timestamp, utc_now
 
 REQUESTS_KEPT = 10_000

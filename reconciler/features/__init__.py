@@ -48,7 +48,7 @@ FEATURES: dict[str, dict[str, dict[str, str]]] = {
     "baseline": {
         "project-settings": {"baseline": "baseline_setting:BASELINE"},
         "accepted-complaints": {"baseline": "baseline:without_accepted"},
-        "change-notes": {"baseline": "baseline_growth:growth"},
+        "change-notes": {"baseline": "baseline:growth"},
         "options": {"validate --update-baseline": "update_baseline:update_option"},
         "after-check": {"update_baseline": "update_baseline:updated"},
     },

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from harness.doors import typed
 
-from reconciler.emulator.seeding import REQUESTS
+from reconciler.emulator.resources import REQUESTS
 
 
 def test_the_demo_validates_without_a_warning(
