@@ -1,4 +1,4 @@
-"""What the entries of a journal add up to: the state of each resource, and the runs. Pure.
+"""The state of each resource and the runs, from the entries of a journal. Pure.
 
 Of secrets a journal knows names and seals. A resource is the same under all names that it had, and
 under all names that its id had. A run says who applied what, when, from which commit; compacting

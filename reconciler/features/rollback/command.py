@@ -121,7 +121,8 @@ def rollback(  # noqa: PLR0913 - one parameter a flag
     wait_before_lock(session, consent.waits)
     made, applied = plan_and_apply(session, lambda _: consent, "rollback", patience=patience)
     try:
-        line = _line_of(run, refs, live=live)
+        typed = [run, *map(str, refs), *(["--live"] if live else [])]
+        line = from_journal("rollback", shlex.join(typed))
         return report_applied(applied, made, form, verbose=options.verbose, command=line)
     finally:
         outcomes = applied.outcomes if applied is not None else ()
@@ -162,11 +163,6 @@ def _show(
         write_private(out, plan_json(made))
     code = worst(failures_of(made))
     return data(describe_plan(made, form, session.project, verbose=options.verbose), ending=code)
-
-
-def _line_of(run: str, refs: Sequence[Ref], *, live: bool) -> str:
-    flags = ["--live"] if live else []
-    return from_journal("rollback", shlex.join([run, *map(str, refs), *flags]))
 
 
 def _remind(made: Plan) -> None:

@@ -112,7 +112,8 @@ class ValueFinder:
             case Expression(word=ExpressionKind.FILE, name=name):
                 path = here.script.path.parent / name
                 script = self.originals.script_at(path)
-                held = [] if script is None else [*_held(script)]
+                values = [] if script is None else script.values
+                held = [nth for nth, value in enumerate(values) if value is not None]
                 return Place(script, held[0]) if script is not None and len(held) == 1 else None
             case Expression(word=ExpressionKind.VARIABLE, name=name):
                 return self._variable(name)
@@ -125,10 +126,6 @@ class ValueFinder:
         script = None if self.project is None else self.originals.script_at(self.project)
         path = "environments", self.environment, "variables"
         return None if script is None else _along(Place(script, 0, path), name)
-
-
-def _held(script: Script) -> Iterator[int]:
-    return (nth for nth, value in enumerate(script.values) if value is not None)
 
 
 def _along(place: Place, name: str) -> Place | None:
