@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from reconciler.emulator.openapi import openapi_document
+from reconciler.emulator.app import openapi_document
 
 TARGET = Path(__file__).parents[1] / "schemas" / "management-api.openapi.json"
 

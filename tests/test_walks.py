@@ -16,7 +16,7 @@ from harness.served import Served, served
 
 from reconciler.cli.overview import COMMANDS
 from reconciler.cli.root import run
-from reconciler.emulator.seeding import ALERTS
+from reconciler.emulator.resources import ALERTS
 
 DOCS = Path(__file__).parent.parent / "docs"
 API = "/mgmt/openapi/latest"

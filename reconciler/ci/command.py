@@ -17,12 +17,12 @@ from typing import TypeVar
 import click
 
 from reconciler.api.secret import Redaction
+from reconciler.ci.checkout import options_of, refuse_linked_inputs
 from reconciler.ci.conversation import PlanNotFound, conversation
-from reconciler.ci.forge.event import read_event
 from reconciler.ci.job import Job
-from reconciler.ci.job_session import options_of, refuse_linked_inputs
 from reconciler.ci.result import Failure, JobResult
 from reconciler.ci.runner import Inputs, Runner, read_inputs
+from reconciler.ci.trust import read_event
 from reconciler.cli.apply import parameter_of
 from reconciler.cli.console import data, redact_with
 from reconciler.cli.options import waiting

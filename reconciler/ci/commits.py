@@ -16,7 +16,7 @@ from io import BytesIO
 from pathlib import Path, PurePosixPath
 from typing import IO
 
-from reconciler.ci.forge.event import Event
+from reconciler.ci.trust import Event
 from reconciler.report.complaints.document import file_in_repository
 from reconciler.runtime.git import Git, GitFailed, reading
 from reconciler.syntax.diagnostic import Complaint

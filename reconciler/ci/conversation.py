@@ -1,7 +1,12 @@
-"""The pull request of a job: the plan that was reviewed there, and our comment on it.
+"""The pull request of a job, with the reviewed plan and our comment on it, and requests of its own.
 
 The comment is evidence of a review, not trust: its digest is only compared with the digest of a new
-plan. Source: docs/ci.md.
+plan.
+
+Edits of manifests are one pull request: a branch of ours with one commit, kept up to date. The
+commit is made from git objects only: the checkout stays as it is, and nothing that the repository
+configures is run, except its connection to the server. The journal is not touched, as nothing is
+merged yet. The apply after the merge finds live as declared, and journals that. Source: docs/ci.md.
 """
 
 from __future__ import annotations
@@ -9,31 +14,59 @@ from __future__ import annotations
 import os
 import posixpath
 import re
+import tempfile
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
-from reconciler.ci import comment as comments
 from reconciler.ci.checkout import ProjectLocation, place_of, refuse_links
-from reconciler.ci.forge.event import Event
-from reconciler.ci.forge.forge_client import Client, ForgeError
-from reconciler.ci.forge.pull_requests import Comment, Marker, Repository, Standing, put, standing
-from reconciler.ci.result import CommentResult, Failure, JobResult, applied_result, has_work
+from reconciler.ci.forge import (
+    Client,
+    Comment,
+    ForgeError,
+    Marker,
+    PullRequest,
+    Repository,
+    Standing,
+    put,
+    root_of,
+    standing,
+)
+from reconciler.ci.result import (
+    CommentResult,
+    Failure,
+    JobResult,
+    Origin,
+    applied_comment,
+    applied_result,
+    changed_since_review,
+    changes_in,
+    failed_comment,
+    has_work,
+    line_in,
+    plan_comment,
+    refused_comment,
+)
 from reconciler.ci.runner import Inputs, Runner
-from reconciler.cli.console import redacted
-from reconciler.errors import ExitCode, GuardRefused, Stale
+from reconciler.ci.trust import Event
+from reconciler.cli.console import data, redacted, words
+from reconciler.errors import ExitCode, GuardRefused, InvalidInput, Stale
 from reconciler.model import GuardViolation, Plan
 from reconciler.model.plan import CommentState
+from reconciler.operations.added_by_features import ProposedEdits, TextEdit
 from reconciler.operations.apply_plan import Consent
 from reconciler.operations.open_session import Session
 from reconciler.operations.plan_and_drift import read_plan_file
 from reconciler.planning.guards import listed_of, listing_of
 from reconciler.project import unsafe_base_url
 from reconciler.report.plan.document import PlanDocument, listed_in, unlisted
+from reconciler.report.safe import safe
 from reconciler.report.words import first_few
-from reconciler.syntax.files import PROJECT_FILE
+from reconciler.runtime.connection import is_part
+from reconciler.runtime.git import NOTHING_OF_ITS_OWN, Git, GitFailed
+from reconciler.syntax.files import PROJECT_FILE, folder_in_repository
 
 _WRITTEN: frozenset[CommentState] = frozenset(("applied", "partial", "in-doubt"))
 _COMMIT = re.compile(r"[0-9a-f]{40,64}")
@@ -80,9 +113,9 @@ class Review:
         if self.comment is None or not self.comment.marker.digest:
             raise PlanNotFound(self.missing)
         reviewed = self.comment.marker.digest
-        known = comments.changes_in(self.comment.comment.body)
+        known = changes_in(self.comment.comment.body)
         if made.digest != reviewed and known is not None:
-            named = comments.changed_since_review(known, made)
+            named = changed_since_review(known, made)
             named += unlisted(made, listed_of(made.guarded, self.comment.marker.guards))
             headline = (
                 f"the plan is no longer the reviewed one: expected {reviewed}, is {made.digest}"
@@ -105,9 +138,9 @@ class Conversation:
     missing: str = ""
 
     @property
-    def origin(self) -> comments.Origin:
+    def origin(self) -> Origin:
         """Return where a comment comes from, for its last line."""
-        return comments.Origin(self.event.run_url, self.inputs.artifact)
+        return Origin(self.event.run_url, self.inputs.artifact)
 
     @cached_property
     def pull_request(self) -> int | None:
@@ -235,14 +268,12 @@ class Conversation:
             # Without the digest of the plan before.
             assert failure is not None  # noqa: S101 - else there is a plan
             marker, why = self._marker(environment, "failed"), (failure.words, failure.errors)
-            return self._put(comments.failed_comment(marker, *why, self.origin, result.notes))
+            return self._put(failed_comment(marker, *why, self.origin, result.notes))
         state: CommentState = "planned" if has_work(plan) else "no-changes"
         marker = self._marker(environment, "offline" if result.is_offline else state)
         if not result.is_offline:
             marker = replace(marker, digest=plan.digest, guards=listing_of(plan.guarded))
-        body = comments.plan_comment(
-            plan, marker, self.origin, result.notes, offline=result.compared.note
-        )
+        body = plan_comment(plan, marker, self.origin, result.notes, offline=result.compared.note)
         mode = self.inputs.comment
         quiet = mode == "on-error" or (mode == "changes" and not has_work(plan))
         return self._put(body, only_update=quiet)
@@ -252,20 +283,20 @@ class Conversation:
         if reviewed is None:
             return None
         marker = self._after(reviewed, "applying")
-        return self._edit(reviewed, comments.plan_comment(plan, marker, self.origin, APPLYING))
+        return self._edit(reviewed, plan_comment(plan, marker, self.origin, APPLYING))
 
     def show_applied(self, result: JobResult) -> CommentResult:
         """Write the result of the reviewed plan to the comment, or why nothing was written."""
         reviewed = result.review
         if reviewed is None:
             return None
-        line = comments.line_in(reviewed.comment.body)
+        line = line_in(reviewed.comment.body)
         marker = self._after(reviewed, result.state)
         if result.applied is None or result.plan is None:
-            body = comments.refused_comment(result.plan, marker, result.errors, self.origin, line)
+            body = refused_comment(result.plan, marker, result.errors, self.origin, line)
         else:
             became = applied_result(result, result.plan, result.applied)
-            body = comments.applied_comment(became, marker, self.origin, line)
+            body = applied_comment(became, marker, self.origin, line)
         return self._edit(reviewed, body)
 
     def show_report(self, result: JobResult) -> CommentResult:
@@ -376,3 +407,112 @@ def _rests_on(made: Plan, session: Session, place: ProjectLocation) -> Iterator[
     inputs = {os.path.relpath(path.resolve(), root) for path in session.workspace.read}
     for file in (inputs | sources | {PROJECT_FILE}) - untouched:
         yield posixpath.normpath(f"{place.folder}/{Path(file).as_posix()}")
+
+
+AUTHOR = "reconciler"
+ADDRESS = "reconciler@noreply.invalid"
+"""Committer of the commits that may be overwritten on the branch; those of a person never are."""
+
+_MARK = "\N{ZERO WIDTH NO-BREAK SPACE}".encode()
+_FILE_MODES = (b"100644", b"100755")
+
+
+def propose(
+    made: ProposedEdits, name: str, session: Session, talk: Conversation
+) -> PullRequest | None:
+    """Push the edited files as a branch, and open or update its pull request.
+
+    `name` is the input or the command that asks for it. The pull request is for the branch that
+    this job runs on; without a forge there is none, and the log has the edits. Raises InvalidInput
+    where git or the forge refuses.
+    """
+    branch = branch_of(talk.inputs, name, session.name)
+    request = None
+    try:
+        commit = _pushed(made, session.project.root, branch) if made.files else ""
+        if talk.repository is not None and (commit or not made.undecided):
+            into, wanted = talk.event.branch, bool(commit)
+            request = talk.repository.requested(branch, made.title, made.body, into, wanted=wanted)
+    except (GitFailed, ForgeError) as error:
+        raise InvalidInput(f"the {made.subject} cannot be proposed: {error}") from error
+    if request is not None:
+        words(f"pull request {request.number}: {safe(request.url)}")
+    elif commit:
+        words(f"pushed to the branch {safe(branch)}: {talk.missing}")
+        data(made.body)
+    return request
+
+
+def branch_of(inputs: Inputs, name: str, environment: str) -> str:
+    """Return the name of the branch of a proposal; it differs by environment, path and shard."""
+    named = environment if is_part(environment) else "default"
+    place = "" if inputs.path == "." else f"-{root_of(inputs.path)}"
+    shard = "" if inputs.shard is None else f"-{inputs.shard.key}"
+    return f"reconciler/{name}-{named}{place}{shard}"
+
+
+def _pushed(made: ProposedEdits, root: Path, branch: str) -> str:
+    """Push one commit on top of the checkout, and return it; skip the push if it is there."""
+    git = Git(root, os.environ, NOTHING_OF_ITS_OWN)
+    commit = _committed(git, made, folder_in_repository(root))
+    remote = _remote(git)
+    ref = f"refs/heads/{branch}"
+    listed = git.text("ls-remote", "--quiet", "--", remote, ref).split()
+    tip = listed[0] if listed else ""
+    if tip == commit:
+        return commit
+    if tip:
+        git.run("fetch", "--quiet", "--depth=1", "--no-tags", "--", remote, ref)
+        if git.text("show", "--no-patch", "--format=%ce", "FETCH_HEAD") != ADDRESS:
+            raise GitFailed(f"the branch {branch} holds commits of others: merge it, or delete it")
+    lease = f"--force-with-lease={ref}:{tip}"
+    git.run("push", "--quiet", "--no-verify", lease, "--", remote, f"{commit}:{ref}")
+    return commit
+
+
+def _remote(git: Git) -> str:
+    names = git.text("remote").split()
+    if "origin" in names or len(names) == 1:
+        return "origin" if "origin" in names else names[0]
+    raise GitFailed("the repository has no remote `origin` to push to")
+
+
+def _committed(git: Git, made: ProposedEdits, folder: str) -> str:
+    with tempfile.TemporaryDirectory(prefix="reconciler-") as own:
+        index = {"GIT_INDEX_FILE": str(Path(own) / "index")}
+        git.run("read-tree", "HEAD", more=index)
+        for file in made.files:
+            place = f"{folder}/{file.name}" if folder else file.name
+            mode, blob = _entry(git, place)
+            cache_info = f"{mode},{_stored(git, file, blob)},{place}"
+            git.run("update-index", "--cacheinfo", cache_info, more=index)
+        tree = git.run("write-tree", more=index).decode().strip()
+    # The same author and time, so that the same edits of the same commit are the same commit.
+    moment = git.text("show", "--no-patch", "--format=%cI", "HEAD")
+    author = {
+        f"GIT_{role}_{name}": setting
+        for role in ("AUTHOR", "COMMITTER")
+        for name, setting in (("NAME", AUTHOR), ("EMAIL", ADDRESS), ("DATE", moment))
+    }
+    committed = git.run("commit-tree", "-p", "HEAD", "-m", made.title, tree, more=author)
+    return committed.decode().strip()
+
+
+def _entry(git: Git, place: str) -> tuple[str, str]:
+    """Return mode and object of a file as committed. Raises GitFailed unless it is a file."""
+    listed = git.run("ls-tree", "-z", "HEAD", "--", place).split(b"\0")[0]
+    head, _, name = listed.partition(b"\t")
+    parts = head.split()
+    if name != os.fsencode(place) or len(parts) != 3 or parts[0] not in _FILE_MODES:  # noqa: PLR2004 - mode, type, object
+        raise GitFailed(f"{place} is no file of the commit that is checked out")
+    return parts[0].decode(), parts[2].decode()
+
+
+def _stored(git: Git, file: TextEdit, blob: str) -> str:
+    """Store an edited file, and return its object. Raises GitFailed unless it was as committed."""
+    before = git.run("cat-file", "blob", blob)
+    mark = _MARK if before.startswith(_MARK) else b""
+    if before != mark + file.before.encode():
+        raise GitFailed(f"{file.name} is not as it is committed")
+    stored = git.run("hash-object", "-w", "--stdin", given=mark + file.after.encode())
+    return stored.decode().strip()

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Literal, TextIO, TypeAlias
 
 from reconciler import __version__
-from reconciler.ci.forge.pull_requests import root_of
+from reconciler.ci.forge import root_of
 from reconciler.cli.console import redacted
 from reconciler.errors import InvalidInput, OutputLost, UsageError
 from reconciler.journal.store import LockTimeout

@@ -15,11 +15,9 @@ from reconciler.cli.root import Group
 from reconciler.document import Json
 from reconciler.errors import InvalidInput, JournalError, UsageError
 from reconciler.journal.entries import Backup, Entry, Forgotten, MovedIn, Renamed, RunEntry, Settled
-from reconciler.journal.history import History
-from reconciler.journal.journal import Journal
-from reconciler.journal.relocate import Became, JournalMove, readdress, stay
-from reconciler.journal.relocate import move as carry
-from reconciler.journal.runs import runs_of
+from reconciler.journal.history import History, runs_of
+from reconciler.journal.journal import Became, Journal, JournalMove, readdress, stay
+from reconciler.journal.journal import move as carry
 from reconciler.journal.store import LockTimeout
 from reconciler.kinds import BY_NAME
 from reconciler.model import Ref, RemoteId

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
         load_profile,
         profile_of,
     )
-    from reconciler.emulator.seeding import SEEDS
+    from reconciler.emulator.resources import SEEDS
     from reconciler.emulator.serving import serve
     from reconciler.emulator.wire_models import utc_now
 

@@ -14,10 +14,18 @@ from uuid import uuid4
 from pydantic import Field
 from pydantic_core import CoreSchema
 
+from reconciler.emulator.bodies import (
+    InvalidRequestError,
+    UnreadableModelError,
+    as_json,
+    as_text,
+    body_of,
+    canonical,
+    read,
+    whole,
+)
 from reconciler.emulator.database import Store
 from reconciler.emulator.endpoint import Call, Records, Resource
-from reconciler.emulator.reading import UnreadableModelError, body_of, read, whole
-from reconciler.emulator.rendering import InvalidRequestError, as_json, as_text, canonical
 from reconciler.emulator.wire_models import (
     Int32,
     Int64,

@@ -1,14 +1,20 @@
-"""The application: its resources, its routes, and the record of its requests.
+"""The application: its resources, its routes, the record of its requests, and its OpenAPI document.
 
 Under `/web` is what a person in the web interface can do, and a client of the API cannot: tests
 need to see what the API does not return, and what was deleted, and the API document shows neither.
 The key is the same.
+
+The OpenAPI 3.1 document is made from the models that answer. The model of a query becomes flat
+parameters: `filter.status`, `pagination.pageSize`. Maps have no place among the parameters of
+OpenAPI in this spelling, so they are named in the description of the operation only.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
+from pydantic.json_schema import models_json_schema
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.requests import Request
@@ -16,14 +22,8 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from reconciler.emulator.alert_definition_endpoints import plant
-from reconciler.emulator.database import StaleReads, Store
-from reconciler.emulator.endpoint import Answers, Deployment, Keys
-from reconciler.emulator.faults import FaultInjection, Faults
-from reconciler.emulator.log_policy_endpoints import held_policies
-from reconciler.emulator.overview_page import page
-from reconciler.emulator.profile import Profile
-from reconciler.emulator.rendering import REFUSALS, unknown_route
-from reconciler.emulator.request_log import (
+from reconciler.emulator.bodies import REFUSALS, rebuilt, unknown_route
+from reconciler.emulator.database import (
     API_ROOT,
     HEALTH_PATH,
     OPENAPI_PATH,
@@ -31,10 +31,16 @@ from reconciler.emulator.request_log import (
     LogFile,
     RequestLog,
     RequestRecord,
+    StaleReads,
+    Store,
 )
-from reconciler.emulator.resources import RESOURCES, STORED, extra_endpoints
-from reconciler.emulator.seeding import fill
-from reconciler.emulator.wire_models import Clock, timestamp, utc_now
+from reconciler.emulator.endpoint import Answers, Deployment, Endpoint, Keys
+from reconciler.emulator.faults import FaultInjection, Faults
+from reconciler.emulator.log_policy_endpoints import held_policies
+from reconciler.emulator.overview_page import page
+from reconciler.emulator.profile import Profile
+from reconciler.emulator.resources import RESOURCES, STORED, extra_endpoints, fill
+from reconciler.emulator.wire_models import Clock, JsonObject, WireObject, timestamp, utc_now
 
 REQUESTS_KEPT = 10_000
 
@@ -130,8 +136,6 @@ async def _health(_: Request) -> Response:
 
 async def _openapi(request: Request) -> Response:
     """Answer with the OpenAPI document, endpoints of the profile included; needs no key."""
-    from reconciler.emulator.openapi import openapi_document  # noqa: PLC0415 - few ask for it
-
     return JSONResponse(openapi_document(request.app.state.profile))
 
 
@@ -173,3 +177,205 @@ def web_routes(deployment: Deployment) -> list[Route]:
         Route("/web/{what}", listed, methods=["GET"]),
         Route("/web/{what}/{id}", delete, methods=["DELETE"]),
     ]
+
+
+def _parameters_of(model: type[WireObject]) -> Iterator[JsonObject]:
+    """Yield a parameter for each leaf of a query."""
+    schema = model.model_json_schema(by_alias=True)
+    yield from _within(schema, schema.get("$defs", {}), "", is_required=True)
+
+
+def _within(
+    schema: JsonObject, parts: JsonObject, path: str, *, is_required: bool
+) -> Iterator[JsonObject]:
+    for name, content in schema["properties"].items():
+        inner = _resolved(content, parts)
+        item = _resolved(inner.get("items", {}), parts)
+        needed = is_required and name in schema.get("required", [])
+        if "properties" in inner:
+            yield from _within(inner, parts, f"{path}{name}.", is_required=needed)
+        elif "properties" in item:
+            for leaf in _within(item, parts, f"{path}{name}.", is_required=False):
+                yield {**leaf, "schema": {"type": "array", "items": leaf["schema"]}}
+        else:
+            yield {
+                "name": path + name,
+                "in": "query",
+                **({"required": True} if needed else {}),
+                "schema": {key: part for key, part in inner.items() if key != "title"},
+            }
+
+
+def _resolved(schema: JsonObject, parts: JsonObject) -> JsonObject:
+    """Return the schema behind a reference, and of a field that may be absent its only form."""
+    forms = [form for form in schema.get("anyOf", []) if form.get("type") != "null"]
+    if forms:
+        return _resolved(forms[0], parts)
+    if "$ref" in schema:
+        return dict(parts[schema["$ref"].rpartition("/")[2]])
+    return schema
+
+
+_REF = "#/components/schemas/{model}"
+_NAMES = {
+    1: ("replaceAlertDefinitions", "Replace alert definitions in bulk"),
+    2: ("listAlertEvents", "List alert events"),
+    3: ("createDashboard", "Create a dashboard"),
+    4: ("replaceDashboard", "Replace a dashboard"),
+    5: ("getDashboard", "Read a dashboard by its id"),
+    6: ("getDashboardBySlug", "Read a dashboard by its slug"),
+    7: ("listCases", "List cases"),
+    8: ("listIncidents", "List incidents"),
+    9: ("listIncidentEvents", "List incident events"),
+    10: ("closeIncidents", "Close incidents"),
+    11: ("createSlo", "Create an SLO"),
+    12: ("replaceSlo", "Replace an SLO"),
+    13: ("getSlo", "Read an SLO"),
+    14: ("validateSlo", "Validate the alerts of an SLO before it is replaced"),
+    15: ("listLogPolicies", "List the log policies"),
+    16: ("createLogPolicies", "Create log policies, all or none"),
+    17: ("overwriteLogPolicies", "Overwrite all log policies at once"),
+    18: ("testLogPolicies", "Test the metadata of logs against the policies"),
+    19: ("getDailyUnits", "Read the daily data-usage units"),
+    20: ("createSavedView", "Create a saved view"),
+    21: ("replaceSavedView", "Replace a saved view"),
+}
+_NAMING_AN_OBJECT = (4, 10, 12)  # in the body or the query
+_REFUSALS = {
+    400: "The request breaks the shape or a rule.",
+    401: "The key is missing or not valid.",
+    403: "The key lacks the permission.",
+    404: "There is no such object.",
+    409: "An id, slug or name is taken.",
+    413: "The body is too large.",
+}
+_ERROR: JsonObject = {
+    "title": "Error",
+    "description": "Why a request was refused.",
+    "type": "object",
+    "required": ["code", "message"],
+    "properties": {"code": {"type": "integer"}, "message": {"type": "string"}},
+}
+_ABOUT = (
+    "All endpoints of the management API as the emulator understands them. "
+    "Generated from its models: see scripts/write_openapi.py."
+)
+
+
+def openapi_document(profile: Profile | None = None) -> Any:
+    """Return the whole document, the same every time for one profile."""
+    endpoints = sorted(
+        (endpoint for resource in RESOURCES for endpoint in resource.endpoints),
+        key=lambda endpoint: endpoint.number,
+    )
+    endpoints.extend(extra_endpoints(profile or Profile()))
+    paths: dict[str, JsonObject] = {}
+    for endpoint in endpoints:
+        paths.setdefault(endpoint.path, {})[endpoint.method.lower()] = _operation(endpoint)
+    key = {"type": "apiKey", "in": "header", "name": "Authorization"}
+    document: JsonObject = {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "Observability Management API",
+            "version": "latest",
+            "description": _ABOUT,
+            "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
+        },
+        "servers": [{"url": API_ROOT}],
+        "security": [{"apiKey": []}],
+        "tags": [{"name": tag} for tag in dict.fromkeys(map(_tag, endpoints))],
+        "paths": paths,
+        "components": {
+            "schemas": {**_schemas(endpoints), "Error": _ERROR},
+            "securitySchemes": {"apiKey": key},
+        },
+    }
+    return rebuilt(document, of_object=_tidied)
+
+
+def _tidied(members: JsonObject) -> JsonObject:
+    """Return a schema without the keywords of a bound that are not of JSON Schema."""
+    foreign = {"ge", "le"} if members.get("type") == "integer" else set()
+    return {key: member for key, member in members.items() if key not in foreign}
+
+
+def _schemas(endpoints: list[Endpoint[Any]]) -> JsonObject:
+    bodies = {endpoint.request for endpoint in endpoints if endpoint.has_body}
+    models = sorted(
+        bodies | {endpoint.reply for endpoint in endpoints}, key=lambda model: model.__name__
+    )
+    _, schema = models_json_schema(
+        [(model, "validation") for model in models], by_alias=True, ref_template=_REF
+    )
+    return dict(schema["$defs"])
+
+
+def _operation(endpoint: Endpoint[Any]) -> JsonObject:
+    name, summary = _NAMES.get(endpoint.number, endpoint.named)
+    sentences = [f"Endpoint {endpoint.number}." if endpoint.number else "Of this profile only."]
+    if endpoint.permission:
+        sentences.append(f"Needs the permission `{endpoint.permission}`.")
+    parameters = _parameters(endpoint)
+    for parameter in _parameters_of(endpoint.request) if endpoint.in_query else ():
+        if parameter["schema"].get("type") != "object":
+            parameters.append(parameter)
+            continue
+        key = parameter["name"]
+        sentences.append(
+            f"The map `{key}` travels as `{key}.<key>=<value>`, repeated for alternatives."
+        )
+    operation: JsonObject = {
+        "operationId": name,
+        "summary": summary,
+        "description": " ".join(sentences),
+        "tags": [_tag(endpoint)],
+        "parameters": parameters,
+        "responses": _responses(endpoint),
+    }
+    if endpoint.has_body:
+        operation["requestBody"] = {"required": True, "content": _json(endpoint.request)}
+    return {name: part for name, part in operation.items() if part}
+
+
+def _parameters(endpoint: Endpoint[Any]) -> list[JsonObject]:
+    """Return the parameters in the path, and the flags next to a body."""
+    names = [part[1:-1] for part in endpoint.path.split("/") if part.startswith("{")]
+    text = {"type": "string", "minLength": 1}
+    number = {"type": "integer", "format": "int32", "minimum": 1, "maximum": 2**31 - 1}
+    schema = number if endpoint.number == 21 else text  # noqa: PLR2004 - the view's is a number
+    flag = {"in": "query", "deprecated": True, "schema": {"type": "boolean"}}
+    return [
+        *({"name": name, "in": "path", "required": True, "schema": schema} for name in names),
+        *({"name": name, **flag} for name in endpoint.flags),
+    ]
+
+
+def _tag(endpoint: Endpoint[Any]) -> str:
+    """Return the part of the path that names the resource."""
+    parts = [part for part in endpoint.path.split("/") if part not in ("", "v1", "v2", "v3")]
+    return parts[1] if parts[0] in ("dataplans", "data-exploration") else parts[0]
+
+
+def _responses(endpoint: Endpoint[Any]) -> JsonObject:
+    likely = {
+        400: True,
+        401: True,
+        403: bool(endpoint.permission),
+        404: "{" in endpoint.path or endpoint.number in _NAMING_AN_OBJECT,
+        409: endpoint.creates or endpoint.number in _NAMING_AN_OBJECT,
+        413: endpoint.has_body,
+    }
+    error = {"application/json": {"schema": {"$ref": _REF.format(model="Error")}}}
+    return {
+        "200": {"description": "It worked.", "content": _json(endpoint.reply, endpoint.schema)},
+        **{
+            str(code): {"description": _REFUSALS[code], "content": error}
+            for code, is_likely in likely.items()
+            if is_likely
+        },
+    }
+
+
+def _json(model: type[WireObject], schema: JsonObject | None = None) -> JsonObject:
+    reference = {"$ref": _REF.format(model=model.__name__)}
+    return {"application/json": {"schema": reference if schema is None else schema}}

@@ -19,17 +19,17 @@ from typing import Annotated, ClassVar
 
 from pydantic import AfterValidator, Field
 
-from reconciler.emulator.database import Store
-from reconciler.emulator.endpoint import Call, NoBody, Records, Resource
-from reconciler.emulator.reading import read
-from reconciler.emulator.rendering import (
+from reconciler.emulator.bodies import (
     InvalidRequestError,
     MissingObjectError,
     Rendered,
     TakenError,
     as_text,
     canonical,
+    read,
 )
+from reconciler.emulator.database import Store
+from reconciler.emulator.endpoint import Call, NoBody, Records, Resource
 from reconciler.emulator.wire_models import (
     Empty,
     Identifier,

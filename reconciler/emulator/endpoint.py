@@ -17,21 +17,22 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from reconciler.emulator.database import StaleReads, Store
-from reconciler.emulator.faults import PARTIAL, PartialBulk
-from reconciler.emulator.profile import Profile
-from reconciler.emulator.reading import body_of, json_body, query_of
-from reconciler.emulator.rendering import (
+from reconciler.emulator.bodies import (
     InvalidRequestError,
     MissingObjectError,
     RefusalError,
     Rendered,
     TakenError,
     as_text,
+    body_of,
     in_form,
+    json_body,
+    query_of,
     wrong_method,
 )
-from reconciler.emulator.request_log import BODY
+from reconciler.emulator.database import BODY, StaleReads, Store
+from reconciler.emulator.faults import PARTIAL, PartialBulk
+from reconciler.emulator.profile import Profile
 from reconciler.emulator.wire_models import Clock, Empty, JsonObject, WireObject, timestamp
 
 API_KEY_NAME = "api-key"

@@ -16,12 +16,11 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from uuid import NAMESPACE_URL, uuid5
 
-from reconciler.emulator import incident_endpoints as incidents
 from reconciler.emulator import record_endpoints as records
 from reconciler.emulator.alert_definition_endpoints import StoredAlertDefinition
+from reconciler.emulator.bodies import read, whole
 from reconciler.emulator.database import Store
 from reconciler.emulator.endpoint import Resource
-from reconciler.emulator.reading import read, whole
 from reconciler.emulator.wire_models import Clock, JsonObject, timestamp
 
 
@@ -264,11 +263,11 @@ class Trouble:
         if draw("noticed", self._id, minute) >= _NOTICED_PER_MINUTE:
             return
         store, now = self.alert.store, timestamp(minute)
-        incident = incidents.incident_in(store, self._id)
+        incident = records.incident_in(store, self._id)
         if incident and incident.status == "INCIDENT_STATUS_TRIGGERED":
-            person = incidents.User(user_id=self._person)
-            incident.assignments.append(incidents.Assignment(assigned_to=person))
-            incidents.acknowledge(store, incident, user_id=self._person, now=now)
+            person = records.User(user_id=self._person)
+            incident.assignments.append(records.Assignment(assigned_to=person))
+            records.acknowledge(store, incident, user_id=self._person, now=now)
         case = self._stored_case()
         if case and case.status == "CASE_STATUS_OPEN":
             case.status = "CASE_STATUS_ACKNOWLEDGED"
@@ -281,9 +280,9 @@ class Trouble:
         """Close what the alert opened, unless it is left for a person to close."""
         store, now = self.alert.store, timestamp(minute)
         is_left_open = draw("left open", self._id) < _LEFT_OPEN
-        incident = incidents.incident_in(store, self._id)
+        incident = records.incident_in(store, self._id)
         if incident and incident.closed_at is None and not is_left_open:
-            incidents.close(store, incident, now=now)
+            records.close(store, incident, now=now)
             self.alert.happened.closed += 1
         case = self._stored_case()
         if case:
@@ -300,7 +299,7 @@ class Trouble:
 
     def _open_incident(self) -> None:
         properties, labels = self.alert.properties, self._labels
-        incident = incidents.Incident(
+        incident = records.Incident(
             id=self._id,
             name=properties["name"],
             description=properties["description"],
@@ -314,13 +313,13 @@ class Trouble:
             display_labels={"Region": labels["region"]},
             meta_labels=self._entity_labels,
         )
-        behind = incidents.AlertBehind(
+        behind = records.AlertBehind(
             self.alert.id,
             properties["name"],
             properties["entityLabels"],
             properties["groupByKeys"],
         )
-        incidents.open_incident(self.alert.store, incident, behind, now=timestamp(self.since))
+        records.open_incident(self.alert.store, incident, behind, now=timestamp(self.since))
 
     def _case(self) -> records.Case:
         ((number,),) = self.alert.store.rows("SELECT count(*) FROM cases")

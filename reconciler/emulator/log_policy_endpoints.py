@@ -17,11 +17,10 @@ from uuid import uuid4
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
+from reconciler.emulator.bodies import InvalidRequestError, TakenError, as_json, as_text, read
 from reconciler.emulator.database import Store
 from reconciler.emulator.endpoint import Call, Resource
 from reconciler.emulator.paging import Flag, only
-from reconciler.emulator.reading import read
-from reconciler.emulator.rendering import InvalidRequestError, TakenError, as_json, as_text
 from reconciler.emulator.wire_models import (
     Empty,
     Int32,

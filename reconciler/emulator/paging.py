@@ -1,6 +1,6 @@
 """Listings: how models read a query string, and how sorted records are divided into pages.
 
-The reader of requests makes a tree with lists of texts as leaves (see `reading`). The model of a
+The reader of requests makes a tree with lists of texts as leaves (see `bodies`). The model of a
 query is an ordinary model with fields that accept such leaves. Bounds of a page are the emulator's
 own, as the API document shows none.
 
@@ -22,7 +22,7 @@ from typing import Annotated, Any, ClassVar
 from pydantic import BeforeValidator, Field
 from pydantic_core import PydanticCustomError
 
-from reconciler.emulator.rendering import InvalidRequestError, Rendered, as_text, canonical
+from reconciler.emulator.bodies import InvalidRequestError, Rendered, as_text, canonical
 from reconciler.emulator.wire_models import Int32, JsonObject, WireObject, bounds, timestamp
 
 LARGEST_PAGE = 1000

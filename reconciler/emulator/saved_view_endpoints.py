@@ -8,9 +8,8 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field, model_validator
 
+from reconciler.emulator.bodies import InvalidRequestError, as_json, as_text, read
 from reconciler.emulator.endpoint import Call, Records, Resource
-from reconciler.emulator.reading import read
-from reconciler.emulator.rendering import InvalidRequestError, as_json, as_text
 from reconciler.emulator.wire_models import (
     Int32,
     OpenEnum,

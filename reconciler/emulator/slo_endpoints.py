@@ -17,15 +17,15 @@ from pydantic import ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
 from reconciler.emulator.alert_definition_endpoints import watching
-from reconciler.emulator.endpoint import Call, NoBody, Records, Resource
-from reconciler.emulator.reading import whole
-from reconciler.emulator.rendering import (
+from reconciler.emulator.bodies import (
     InvalidRequestError,
     MissingObjectError,
     Rendered,
     TakenError,
     as_text,
+    whole,
 )
+from reconciler.emulator.endpoint import Call, NoBody, Records, Resource
 from reconciler.emulator.wire_models import (
     Int32,
     JsonObject,

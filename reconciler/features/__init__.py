@@ -65,7 +65,7 @@ FEATURES: dict[str, dict[str, dict[str, str]]] = {
     "baseline": {
         "project-settings": {"baseline": "baseline_setting:BASELINE"},
         "accepted-complaints": {"baseline": "baseline:without_accepted"},
-        "change-notes": {"baseline": "baseline_growth:growth"},
+        "change-notes": {"baseline": "baseline:growth"},
         "options": {"validate --update-baseline": "update_baseline:update_option"},
         "after-check": {"update_baseline": "update_baseline:updated"},
     },
@@ -105,11 +105,11 @@ FEATURES: dict[str, dict[str, dict[str, str]]] = {
             "freeze": "freeze_guard:with_freeze",
         },
         "consent-options": {
-            "break-glass": "freeze_wait:BROKEN_GLASS",
-            "wait-freeze": "freeze_wait:FREEZE_WAIT",
+            "break-glass": "freeze_guard:BROKEN_GLASS",
+            "wait-freeze": "freeze_guard:FREEZE_WAIT",
         },
         "before-lock": {
-            "wait-freeze": "freeze_wait:wait_for_thaw",
+            "wait-freeze": "freeze_guard:wait_for_thaw",
         },
     },
     "graph": {
@@ -125,7 +125,7 @@ FEATURES: dict[str, dict[str, dict[str, str]]] = {
             "journal stats": "command:stats",
         },
         "schemas": {
-            "journal-stats": "change_stats:StatsDocument What became of what was applied",
+            "journal-stats": "command:StatsDocument What became of what was applied",
         },
     },
     "import_": {
@@ -152,7 +152,7 @@ FEATURES: dict[str, dict[str, dict[str, str]]] = {
             "policySamples": "sample_impact:with_policy_impact",
         },
         "after-write": {
-            "PolicyImpact": "policy_proof:Proving",
+            "PolicyImpact": "sample_impact:Proving",
         },
         "workspace-files": {
             "policySamples": "samples_file:SIDE_FILES",
@@ -178,7 +178,7 @@ FEATURES: dict[str, dict[str, dict[str, str]]] = {
             "run": "manifests_before:check_run",
         },
         "schemas": {
-            "written-back": "written_formats:WrittenBackDocument What rollback --write edited",
+            "written-back": "manifests_before:WrittenBackDocument What rollback --write edited",
         },
         "guards": {
             "undoes-rollback": "undone_rollbacks:with_undone",
@@ -212,7 +212,7 @@ FEATURES: dict[str, dict[str, dict[str, str]]] = {
             "trackRecord": "track_records:with_track_records",
         },
         "change-members": {
-            "trackRecord?": "track_record_formats:TrackRecordMember",
+            "trackRecord?": "track_records:TrackRecordMember",
         },
     },
     "watch": {
@@ -220,13 +220,13 @@ FEATURES: dict[str, dict[str, dict[str, str]]] = {
             "watch": "command:watch Show whether alerts are noisier since a run.",
         },
         "ci-steps": {
-            "watch": "watch_alerts:WATCH",
+            "watch": "command:WATCH",
         },
         "ci-inputs": {
-            "watch-for": "watch_alerts:read_wait",
+            "watch-for": "command:read_wait",
         },
         "schemas": {
-            "watched": "noise_formats:WatchedDocument Whether alerts are noisier since a run",
+            "watched": "alert_noise:WatchedDocument Whether alerts are noisier since a run",
         },
         "environment-settings": {
             "watch": "watch_settings:WATCH",

@@ -12,9 +12,8 @@ from typing import TypeAlias, TypeVar
 from reconciler.document import Json
 from reconciler.errors import UsageError
 from reconciler.journal import entries as journaled
-from reconciler.journal.history import History
+from reconciler.journal.history import History, RunSummary, last_backups, runs_of
 from reconciler.journal.journal import Journal
-from reconciler.journal.runs import RunSummary, last_backups, runs_of
 from reconciler.model import NO_SERVER_INFO, Ref, RemoteId, ServerInfo
 from reconciler.model.quoting import listed
 from reconciler.runtime.advice import on_journal

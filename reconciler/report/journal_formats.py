@@ -10,8 +10,7 @@ from typing_extensions import TypedDict
 
 from reconciler.journal import entries as entry_types
 from reconciler.journal.content import entry_document
-from reconciler.journal.history import History
-from reconciler.journal.runs import RunSummary
+from reconciler.journal.history import History, RunSummary
 from reconciler.model import Ref
 from reconciler.report.reasons import SHORT_RUN
 from reconciler.report.safe import safe

@@ -20,7 +20,7 @@ from journal_text import Book, Known, read
 from watched_emulator import API_ROOT, EDITED
 from worlds import HOLE, KEY, SECRET, Declared
 
-from reconciler.emulator.request_log import Asked
+from reconciler.emulator.database import Asked
 
 READING = ("/validate", "/bulkTestLog")
 REFUSED_RUNS = frozenset((4, 5, 11, 64))

@@ -15,7 +15,7 @@ from stage import Stage, Tally
 from watched_emulator import API_ROOT, EDITED, Request
 from worlds import World, drawing, share, their_policies
 
-from reconciler.emulator.request_log import Asked
+from reconciler.emulator.database import Asked
 
 DASHBOARDS = "/v1/dashboards/dashboards"
 SLOS = "/v1/slo/slos"

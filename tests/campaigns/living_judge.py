@@ -17,9 +17,9 @@ from world_service import Live
 
 from reconciler.emulator import Profile
 from reconciler.emulator.alert_definition_endpoints import StoredAlertDefinition
+from reconciler.emulator.bodies import as_text, in_form
 from reconciler.emulator.dashboard_endpoints import StoredDashboard
 from reconciler.emulator.log_policy_endpoints import LogPolicy
-from reconciler.emulator.rendering import as_text, in_form
 from reconciler.emulator.saved_view_endpoints import SavedView
 from reconciler.emulator.slo_endpoints import SloDefinition
 from reconciler.emulator.wire_models import WireObject

@@ -16,7 +16,7 @@ from stage import Stage, Tally
 from watched_emulator import API_ROOT, EDITED, Request
 from worlds import drawing, share
 
-from reconciler.emulator.request_log import Asked
+from reconciler.emulator.database import Asked
 
 NAME = "intruder"
 ADDED: Request = (

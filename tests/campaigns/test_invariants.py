@@ -11,7 +11,7 @@ import pytest
 from invariants import STOPPED, Evidence, Step, violations
 from worlds import KEY, SECRET, Declared
 
-from reconciler.emulator.request_log import Asked
+from reconciler.emulator.database import Asked
 
 ROOT = "/mgmt/openapi/latest"
 SLO = {"name": "slo0 two", "description": "", "targetThresholdPercentage": 99.5}

@@ -8,7 +8,7 @@ from live_edits import OVERWRITE, POLICIES
 from second_writer import NAME, PRINTED, verdict
 from watched_emulator import API_ROOT, EDITED
 
-from reconciler.emulator.request_log import Asked
+from reconciler.emulator.database import Asked
 
 READ = Asked("GET", API_ROOT + POLICIES, 200, None)
 WRITTEN = Asked("POST", API_ROOT + OVERWRITE, 200, {"policies": []})

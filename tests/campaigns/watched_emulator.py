@@ -22,9 +22,8 @@ from pydantic import TypeAdapter
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from reconciler.emulator import Faults, Profile, create_app, utc_now
-from reconciler.emulator.database import Store
+from reconciler.emulator.database import Asked, Store
 from reconciler.emulator.faults import FaultInjection
-from reconciler.emulator.request_log import Asked
 from reconciler.emulator.serving import ClosableConnection
 
 ORDERS = "/orders"

@@ -12,8 +12,7 @@ import httpx
 import respx
 from harness.forge import REPOSITORY, TOKEN, FakeForge
 
-from reconciler.ci.forge.forge_client import Client
-from reconciler.ci.forge.pull_requests import Repository
+from reconciler.ci.forge import Client, Repository
 
 URL = "https://forge.example.com"
 

@@ -9,8 +9,7 @@ import respx
 from asking import URL, asking
 from harness.forge import PERSON, READ_ONLY, TOKEN, FakeForge, Fault, secondary_limit, served_forge
 
-from reconciler.ci.forge.forge_client import Client, ForgeError
-from reconciler.ci.forge.pull_requests import Comment, Repository
+from reconciler.ci.forge import Client, Comment, ForgeError, Repository
 
 PULL = 7
 COMMENTS = "/repos/team/shop/issues/7/comments"

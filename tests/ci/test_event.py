@@ -19,7 +19,7 @@ from harness.forge import (
     workflow_run,
 )
 
-from reconciler.ci.forge.event import Event, read_event
+from reconciler.ci.trust import Event, read_event
 
 
 def read(folder: Path, name: str, payload: Any = None, **more: str) -> Event:

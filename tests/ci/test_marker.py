@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reconciler.ci.forge.pull_requests import Marker, read_marker, root_of
+from reconciler.ci.forge import Marker, read_marker, root_of
 
 DIGEST = "sha256:" + "0f" * 32
 MARKER = Marker(

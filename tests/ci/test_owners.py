@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reconciler.ci.change_owners import PLACES, OwnerRule, owners_of, read_owners
+from reconciler.ci.job import PLACES, OwnerRule, owners_of, read_owners
 
 DOCUMENTED = """\
 # This is a comment.

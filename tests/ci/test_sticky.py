@@ -11,8 +11,7 @@ import pytest
 from asking import Turns, asking
 from harness.forge import PERSON, TOKEN, FakeForge, Fault, secondary_limit
 
-from reconciler.ci.forge.forge_client import ForgeError
-from reconciler.ci.forge.pull_requests import Marker, put, read_marker, standing
+from reconciler.ci.forge import ForgeError, Marker, put, read_marker, standing
 
 SCHEDULES = int(os.environ.get("COMMENT_SCHEDULES", "60"))
 PULL = 7

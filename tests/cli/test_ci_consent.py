@@ -9,7 +9,7 @@ import pytest
 from harness.jobs import JobRan, Jobs
 
 from reconciler.ci.commits import lines_in, of_the_change
-from reconciler.ci.forge.pull_requests import read_marker
+from reconciler.ci.forge import read_marker
 from reconciler.ci.job import without
 from reconciler.ci.result import Refusals
 from reconciler.model import GuardViolation, Ref

@@ -9,7 +9,7 @@ import pytest
 from harness.forge import FORK, READ_ONLY
 from harness.jobs import Jobs
 
-from reconciler.ci.job_session import check_and_judge
+from reconciler.ci.checkout import check_and_judge
 from reconciler.runtime.cache import VARIABLE
 from reconciler.syntax.read_text import read_text
 
@@ -55,7 +55,7 @@ def test_between_the_steps(jobs: Jobs, monkeypatch: pytest.MonkeyPatch) -> None:
         jobs.edit("description: first", "description: second")
         return found
 
-    monkeypatch.setattr("reconciler.ci.job_session.check_and_judge", then_edited)
+    monkeypatch.setattr("reconciler.ci.checkout.check_and_judge", then_edited)
 
     assert jobs.change().outputs["result"] == "changes"
 

@@ -13,7 +13,7 @@ from harness.golden import Golden
 from harness.workspaces import Shop
 
 from reconciler.cli.service_records import check_picture
-from reconciler.emulator.request_log import LogFile
+from reconciler.emulator.database import LogFile
 from reconciler.errors import InvalidInput
 from reconciler.operations.plan_and_drift import write_private
 from reconciler.report.complaints.for_ci import begins_sarif, complaints_sarif

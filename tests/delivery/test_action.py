@@ -29,7 +29,7 @@ from harness.served import Served
 from harness.workspaces import workspace
 from runner import ROOT, Job, Step
 
-from reconciler.ci.forge.pull_requests import Marker, read_marker
+from reconciler.ci.forge import Marker, read_marker
 
 COUNTS = ("create", "update", "assert", "keep", "blocked")
 

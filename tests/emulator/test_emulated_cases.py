@@ -7,7 +7,7 @@ from harness.emulated import Emulated
 from harness.routes import CASES
 
 from reconciler.emulator import profile_of
-from reconciler.emulator.reading import read
+from reconciler.emulator.bodies import read
 from reconciler.emulator.record_endpoints import Case, keep_case
 
 ANN = "0b8f0d8f-0000-4000-8000-00000000000a"

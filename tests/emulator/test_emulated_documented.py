@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from harness.documented import MANIFESTS, REPLIES, REQUESTS
 
-from reconciler.emulator.openapi import openapi_document
+from reconciler.emulator.app import openapi_document
 from reconciler.emulator.resources import RESOURCES
 
 PAPER = Path(__file__).parents[3] / "shared" / "management-api.md"

@@ -9,7 +9,7 @@ from harness.emulated import Emulated
 from harness.routes import ALERTS, DASHBOARDS, VIEWS
 
 from reconciler.emulator import Profile, create_app, profile_of
-from reconciler.emulator.openapi import openapi_document
+from reconciler.emulator.app import openapi_document
 
 jsonschema: Any = pytest.importorskip("jsonschema")
 ID = "2f6a1c1e-7f0e-4c39-9c1a-0b8f0d8f4a11"

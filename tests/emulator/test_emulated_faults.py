@@ -19,7 +19,7 @@ from reconciler.emulator import (
     load_faults,
 )
 from reconciler.emulator.faults import Drip, PartialBulk
-from reconciler.emulator.incident_endpoints import AlertBehind, Incident, open_incident
+from reconciler.emulator.record_endpoints import AlertBehind, Incident, open_incident
 
 VIEW = {"name": "v", "timeSelection": {}}
 IDS = [f"00000000-0000-4000-8000-{number:012}" for number in range(4)]

@@ -4,15 +4,15 @@ import pytest
 from harness.emulated import Emulated
 from harness.routes import CLOSE, INCIDENT_EVENTS, INCIDENTS
 
-from reconciler.emulator.incident_endpoints import (
+from reconciler.emulator.record_endpoints import (
     AlertBehind,
     Assignment,
     Incident,
+    KeyValue,
     User,
     acknowledge,
     open_incident,
 )
-from reconciler.emulator.record_endpoints import KeyValue
 
 ALERT = AlertBehind("alert-1", "Slow checkout", {"team": "shop"}, ("region",))
 

@@ -22,8 +22,8 @@ from harness.routes import (
 
 from reconciler.emulator import tick
 from reconciler.emulator.life import keep_living, lived_until
-from reconciler.emulator.seeding import ALERTS as DEMO_ALERTS
-from reconciler.emulator.seeding import REQUESTS
+from reconciler.emulator.resources import ALERTS as DEMO_ALERTS
+from reconciler.emulator.resources import REQUESTS
 
 NOW = datetime(2025, 1, 31, 9, 0, tzinfo=UTC)
 

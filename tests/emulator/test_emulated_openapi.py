@@ -10,7 +10,7 @@ from harness.documented import REPLIES
 from harness.emulated import Emulated
 from harness.routes import API_ROOT
 
-from reconciler.emulator.openapi import openapi_document
+from reconciler.emulator.app import openapi_document
 from reconciler.emulator.resources import RESOURCES
 
 jsonschema: Any = pytest.importorskip("jsonschema")

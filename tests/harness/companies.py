@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from harness.workspaces import Workspace
-from reconciler.emulator.seeding import REQUESTS
+from reconciler.emulator.resources import REQUESTS
 
 
 def declare(work: Workspace) -> None:

@@ -11,8 +11,13 @@ from uuid import uuid4
 
 from reconciler.emulator import create_app
 from reconciler.emulator.database import Store
-from reconciler.emulator.incident_endpoints import AlertBehind, Incident, open_incident
-from reconciler.emulator.record_endpoints import AlertEvent, keep_alert_event
+from reconciler.emulator.record_endpoints import (
+    AlertBehind,
+    AlertEvent,
+    Incident,
+    keep_alert_event,
+    open_incident,
+)
 from reconciler.emulator.wire_models import timestamp
 
 PLACE: Mapping[str, str] = {"application": "checkout", "subsystem": "cart"}

@@ -16,7 +16,7 @@ from harness.forge import NUMBER, TOKEN, FakeForge, pull_request, push, served_f
 from harness.repositories import begin, committed, git
 from harness.served import Served, served
 from harness.workspaces import edit, workspace
-from reconciler.ci.forge.pull_requests import Marker, read_marker
+from reconciler.ci.forge import Marker, read_marker
 
 OWN = ("RECONCILER_", "GITHUB_", "RUNNER_", "INPUT_", "ACTIONS_")
 PROJECT = """\

@@ -30,6 +30,7 @@ from reconciler.journal.entries import (
     WatchedEntry,
     WrittenEntry,
 )
+from reconciler.journal.history import OUTCOMES
 from reconciler.journal.journal import Journal
 from reconciler.journal.line_fields import (
     KnownSeal,
@@ -38,7 +39,6 @@ from reconciler.journal.line_fields import (
     SeenDrift,
     SeenVerdict,
 )
-from reconciler.journal.runs import OUTCOMES
 from reconciler.model import Ref, ServerInfo
 
 AT = "2025-01-31T09:00:00Z"

@@ -19,8 +19,7 @@ from reconciler.errors import ReconcilerError
 from reconciler.journal.entries import Entry, RunEntry
 from reconciler.journal.file_store import FileStore
 from reconciler.journal.history import History
-from reconciler.journal.journal import Journal
-from reconciler.journal.relocate import Became, JournalMove, move
+from reconciler.journal.journal import Became, Journal, JournalMove, move
 from reconciler.journal.store import Lease, LockTimeout, Store
 from reconciler.model import Ref
 

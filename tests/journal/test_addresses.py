@@ -17,7 +17,7 @@ from moves import (
 )
 
 from reconciler.errors import InvalidInput
-from reconciler.journal.relocate import Became, JournalMove, move, readdress
+from reconciler.journal.journal import Became, JournalMove, move, readdress
 from reconciler.journal.store import LockTimeout
 
 pytestmark = pytest.mark.promise("P17")

@@ -18,8 +18,7 @@ from reconciler.journal.entries import (
     Settled,
     WrittenEntry,
 )
-from reconciler.journal.history import History
-from reconciler.journal.runs import compacted
+from reconciler.journal.history import History, compacted
 from reconciler.journal.writes import Before, before_run, ids_since, is_compacted, runs_named
 from reconciler.model import Ref
 

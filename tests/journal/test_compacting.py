@@ -17,8 +17,7 @@ from reconciler.journal.entries import (
     Unfrozen,
     WrittenEntry,
 )
-from reconciler.journal.history import History
-from reconciler.journal.runs import compacted, runs_of, words_of
+from reconciler.journal.history import History, compacted, runs_of, words_of
 from reconciler.model import Ref
 
 LATER = "2026-01-31T09:00:00Z"

@@ -14,7 +14,7 @@ from journals import VIEW, WRITE, entries, filled, read, refused, started
 
 from reconciler.errors import InvalidInput, JournalError
 from reconciler.journal.entries import Entry
-from reconciler.journal.runs import runs_of
+from reconciler.journal.history import runs_of
 from reconciler.model import Ref
 
 

@@ -17,9 +17,8 @@ from reconciler.journal.entries import (
     Settled,
     Stored,
 )
-from reconciler.journal.history import History, Memory
+from reconciler.journal.history import History, Memory, compacted
 from reconciler.journal.line_fields import Rewritten
-from reconciler.journal.runs import compacted
 
 BODY: dict[str, Json] = {"name": "Errors"}
 FIRST, SECOND, THIRD = (started(declared={"name": name}) for name in ("1", "2", "3"))

@@ -18,7 +18,7 @@ from moves import (
 )
 
 from reconciler.errors import InvalidInput
-from reconciler.journal.relocate import Became, stay
+from reconciler.journal.journal import Became, stay
 from reconciler.journal.store import LockTimeout
 
 pytestmark = pytest.mark.promise("P17")

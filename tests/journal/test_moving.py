@@ -20,7 +20,7 @@ from moves import (
 
 from reconciler.errors import InvalidInput, Locked, ReconcilerError
 from reconciler.journal.entries import Moved, MovedIn
-from reconciler.journal.relocate import Became
+from reconciler.journal.journal import Became
 from reconciler.model import Ref
 
 pytestmark = pytest.mark.promise("P17")

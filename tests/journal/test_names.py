@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from journals import AT, RUN, VIEW, WRITE, entries, started, written
 
 from reconciler.journal.entries import Entry, Forgotten, Renamed, RunEntry
-from reconciler.journal.history import History, Memory
-from reconciler.journal.runs import compacted, runs_of, words_of
+from reconciler.journal.history import History, Memory, compacted, runs_of, words_of
 from reconciler.model import Ref
 from reconciler.report.journal_formats import journal_text
 from reconciler.report.table import Style

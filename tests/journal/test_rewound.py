@@ -12,8 +12,7 @@ from harness.stores import REF, git_store, journal_on
 from journals import AT, WRITE, refused
 
 from reconciler.journal.entries import RunEntry
-from reconciler.journal.journal import Journal
-from reconciler.journal.relocate import Became, JournalMove, move
+from reconciler.journal.journal import Became, Journal, JournalMove, move
 from reconciler.journal.store import LockTimeout
 
 MARK = f"{REF}.newest"

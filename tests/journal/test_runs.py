@@ -21,9 +21,8 @@ from reconciler.journal.entries import (
     RunEntry,
     WrittenEntry,
 )
-from reconciler.journal.history import History, once_written
+from reconciler.journal.history import History, last_backups, once_written, runs_of, words_of
 from reconciler.journal.line_fields import SeenDrift
-from reconciler.journal.runs import last_backups, runs_of, words_of
 from reconciler.model import Ref
 
 SLO = Ref("SLO", "checkout")

@@ -17,8 +17,7 @@ from moves import LEASE, OLD, Places, in_files, run_entry
 from reconciler.errors import InvalidInput, Locked
 from reconciler.journal.content import entry_document, rescued
 from reconciler.journal.entries import Entry, MovedIn
-from reconciler.journal.journal import Journal
-from reconciler.journal.relocate import Became, JournalMove, move, readdress, stay
+from reconciler.journal.journal import Became, Journal, JournalMove, move, readdress, stay
 from reconciler.journal.store import LockTimeout, Store, taken_in_time
 from reconciler.runtime.progress import Keeping, Locking, Waits
 

@@ -24,8 +24,7 @@ from journals import AT, VIEW, started, written
 from reconciler.document import Json
 from reconciler.journal.content import entry_document, parse_entry
 from reconciler.journal.entries import Entry, WrittenEntry
-from reconciler.journal.history import MOST_VERSIONS, History
-from reconciler.journal.runs import compacted
+from reconciler.journal.history import MOST_VERSIONS, History, compacted
 from reconciler.kinds.alert_definition.remote import BULK_REPLACE as BULK
 from reconciler.model import NO_SERVER_INFO, Manifest, Ref, ServerInfo
 from reconciler.redaction.templates import SecretHole, Template, seal

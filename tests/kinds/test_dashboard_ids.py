@@ -18,8 +18,7 @@ from harness.sites import (
 
 from reconciler.document import Json
 from reconciler.emulator import Profile, create_app
-from reconciler.journal.history import History
-from reconciler.journal.runs import compacted
+from reconciler.journal.history import History, compacted
 from reconciler.model import Action, AnotherId, Manifest, Written
 
 pytestmark = pytest.mark.promise("P19")

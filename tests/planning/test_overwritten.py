@@ -29,8 +29,7 @@ from reconciler.api.client import Api
 from reconciler.document import Json
 from reconciler.emulator import Profile, create_app
 from reconciler.journal.entries import RunEntry, WrittenEntry
-from reconciler.journal.history import History
-from reconciler.journal.runs import compacted
+from reconciler.journal.history import History, compacted
 from reconciler.model import (
     Change,
     Drift,

@@ -24,7 +24,7 @@ from harness.sites import (
 
 from reconciler.document import Json
 from reconciler.journal.entries import Entry, Forgotten, IdentifiedEntry, ImportedEntry, Renamed
-from reconciler.journal.runs import compacted
+from reconciler.journal.history import compacted
 from reconciler.model import Drift, Manifest, Ref, RenamedFrom
 from reconciler.planning.decide import OlderSeals
 from reconciler.planning.find_drift import find_drift

@@ -23,7 +23,7 @@ def entry(bench: Workbench) -> None:
         "@dataclass(frozen=True, slots=True, kw_only=True)\nclass Compacted(",
     )
     bench.replace(ENTRIES, "OverrideEntry | Unfrozen\n", "OverrideEntry | Noted | Unfrozen\n")
-    runs = "reconciler/journal/runs.py"
+    runs = "reconciler/journal/history.py"
     bench.after(runs, "    OverrideEntry,", "    Noted,")
     bench.replace(
         runs,

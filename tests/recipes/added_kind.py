@@ -57,10 +57,10 @@ def _emulated(bench: Workbench) -> None:
     bench.after(f"{home}/resources.py", "from reconciler.emulator.log_policy_endpoints", line)
     bench.after(f"{home}/resources.py", "    SAVED_VIEWS,", "    MUTINGS,")
     lines = '    22: ("createMuting", "Create a muting"),\n    23: ("replaceMuting", "Replace it"),'
-    bench.after(f"{home}/openapi.py", "    21: (", lines)
-    bench.replace(f"{home}/openapi.py", "endpoint.number == 21 ", "endpoint.number in (21, 23) ")
+    bench.after(f"{home}/app.py", "    21: (", lines)
+    bench.replace(f"{home}/app.py", "endpoint.number == 21 ", "endpoint.number in (21, 23) ")
     line = '    (22, {"name": "At night", "timeSelection": {}}),'
-    bench.after(f"{home}/seeding.py", "    (17, _POLICIES),", line)
+    bench.after(f"{home}/resources.py", "    (17, _POLICIES),", line)
     page = f"{home}/overview_page.py"
     line = "from reconciler.emulator.muting_endpoints import Muting"
     bench.after(page, "from reconciler.emulator.log_policy_endpoints", line)

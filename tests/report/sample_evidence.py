@@ -10,10 +10,16 @@ from typing import TYPE_CHECKING, cast
 
 from sample_plans import alert, plan_of, plan_of_three, plan_with_signals, rewritten
 
-from reconciler.features.history.change_stats import Counts, Stats, stats_json, stats_text
+from reconciler.features.history.command import Counts, Stats, stats_json, stats_text
 from reconciler.features.track_record.track_records import TrackRecords
-from reconciler.features.watch.alert_noise import Counted, NoiseWatch, WatchedAlert
-from reconciler.features.watch.noise_formats import watched_json, watched_markdown, watched_text
+from reconciler.features.watch.alert_noise import (
+    Counted,
+    NoiseWatch,
+    WatchedAlert,
+    watched_json,
+    watched_markdown,
+    watched_text,
+)
 from reconciler.model import GuardViolation, Plan, Ref
 from reconciler.planning.guards import PlanUnderGuard, with_feature_guards, with_guards
 from reconciler.project import Environment, Guards, ProjectFile

@@ -15,7 +15,8 @@ from markdown_it import MarkdownIt
 from random_plans import MARK, TEXTS, plans
 from sample_plans import plan_of_none, plan_of_three
 
-from reconciler.ci.comment import (
+from reconciler.ci.forge import Marker, read_marker, root_of
+from reconciler.ci.result import (
     Origin,
     applied_comment,
     changed_since_review,
@@ -25,7 +26,6 @@ from reconciler.ci.comment import (
     plan_comment,
     refused_comment,
 )
-from reconciler.ci.forge.pull_requests import Marker, read_marker, root_of
 from reconciler.features.policy_samples.policy_impact import (
     Met,
     PolicyImpact,

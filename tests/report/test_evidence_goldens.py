@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from sample_evidence import NOISE, reports
 
-from reconciler.features.watch.noise_formats import watched_markdown
+from reconciler.features.watch.alert_noise import watched_markdown
 from reconciler.model import Ref
 
 GOLDEN = Path(__file__).parent / "golden"

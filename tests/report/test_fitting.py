@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reconciler.journal.entries import RunEntry
-from reconciler.journal.runs import RunSummary
+from reconciler.journal.history import RunSummary
 from reconciler.report.journal_formats import history_text
 from reconciler.report.safe import columns
 from reconciler.report.table import Style, fitted, wrapped

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from sample_plans import kept, plan_of, rewritten
 
-from reconciler.ci.comment import Origin, plan_comment
-from reconciler.ci.forge.pull_requests import Marker
+from reconciler.ci.forge import Marker
+from reconciler.ci.result import Origin, plan_comment
 from reconciler.document import digest
 from reconciler.model import Drift, DriftReport, DriftState, Plan, Ref, Source
 from reconciler.report.applied_formats import applied_text

@@ -11,8 +11,7 @@ from sample_plans import plan_of_drifted, plan_with_signals
 
 from reconciler.features.against.base_drift import BaseDrift, base_lines
 from reconciler.features.policy_samples.policy_impact_formats import policy_impact_lines
-from reconciler.features.track_record.track_record_formats import track_record_lines
-from reconciler.features.track_record.track_records import TrackRecords
+from reconciler.features.track_record.track_records import TrackRecords, track_record_lines
 from reconciler.model import Plan
 from reconciler.report.safe import columns
 from reconciler.report.sections import watchers_lines

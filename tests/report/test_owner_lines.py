@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from sample_plans import plan_of_three
 
-from reconciler.ci.change_owners import ChangeOwners
+from reconciler.ci.job import ChangeOwners
 from reconciler.model import Action, LastEdit, Plan, Seen
 from reconciler.report.plan.formats import owners_markdown, plan_markdown
 

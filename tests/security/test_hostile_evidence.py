@@ -14,8 +14,13 @@ from harness.served import Served, served
 from harness.workspaces import workspace
 from markdown_it import MarkdownIt
 
-from reconciler.emulator.incident_endpoints import AlertBehind, Incident, open_incident
-from reconciler.emulator.record_endpoints import AlertEvent, keep_alert_event
+from reconciler.emulator.record_endpoints import (
+    AlertBehind,
+    AlertEvent,
+    Incident,
+    keep_alert_event,
+    open_incident,
+)
 
 CANARY = "canary-77c1e0d2b9"
 HOSTILE = f"`x` \x1b[2J\u202e@team ::error::<img src=x> [a](http://b) {CANARY}\n## head |"

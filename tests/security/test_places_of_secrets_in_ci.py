@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from reconciler.ci.forge.event import Event
-from reconciler.ci.job_session import places_allowed
-from reconciler.ci.trust import OverBase, Whole, nothing_known, with_settings_of
+from reconciler.ci.checkout import places_allowed
+from reconciler.ci.trust import Event, OverBase, Whole, nothing_known, with_settings_of
 from reconciler.operations.secret_sources import Allowed
 from reconciler.project import Project, ProjectFile
 

@@ -15,7 +15,7 @@ from harness.served import served
 from harness.workspaces import workspace
 
 from reconciler.api.wire import make_transport, proxy_for
-from reconciler.ci.forge.forge_client import Client, ForgeError
+from reconciler.ci.forge import Client, ForgeError
 from reconciler.runtime.connection import is_loopback, proxies_beyond
 from reconciler.runtime.git import Git
 

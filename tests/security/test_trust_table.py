@@ -27,7 +27,6 @@ from trust_cells import (
     wanted,
 )
 
-from reconciler.ci.forge.event import read_event
 from reconciler.ci.trust import (
     Barred,
     BaseFile,
@@ -39,6 +38,7 @@ from reconciler.ci.trust import (
     UnavailableProject,
     Whole,
     may_use,
+    read_event,
 )
 from reconciler.project import Project, ProjectFile
 

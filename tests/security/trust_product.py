@@ -19,10 +19,9 @@ from harness.forge import FORK, HERE, pull_request
 from harness.jobs import without_a_job
 from harness.repositories import begin, committed, git
 
-from reconciler.ci.forge.event import read_event
-from reconciler.ci.job_session import admit, check_and_judge, options_of, places_allowed
+from reconciler.ci.checkout import admit, check_and_judge, options_of, places_allowed
 from reconciler.ci.runner import read_inputs
-from reconciler.ci.trust import Whole
+from reconciler.ci.trust import Whole, read_event
 from reconciler.errors import GuardRefused, InvalidInput
 from reconciler.operations.secret_sources import Allowed
 from reconciler.runtime.git import Git

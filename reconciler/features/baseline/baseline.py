@@ -8,20 +8,15 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from reconciler.project import Project
 from reconciler.project.levels import Level
-from reconciler.syntax.diagnostic import (
-    Advice,
-    Complaint,
-    Finding,
-    Lines,
-    Suppressed,
-    complaint_at,
-)
+from reconciler.report.markdown import LONGEST_NAME, code
+from reconciler.report.words import first_few, plural
+from reconciler.syntax.diagnostic import Advice, Complaint, Finding, Lines, Suppressed, complaint_at
 from reconciler.syntax.files import read_file
 from reconciler.workspace.workspace import Workspace
 
@@ -153,3 +148,26 @@ def _lines(counts: AcceptedCounts) -> Iterator[str]:
             "count": count,
         }
         yield json.dumps(fields, ensure_ascii=False) + "\n"
+
+
+MOST_NAMED = 5
+
+
+def growth(project: Project, text_before: Callable[[str], str | None]) -> str:
+    """Return a line on the complaints that a change accepts in addition, as Markdown; "" for none.
+
+    `text_before` returns the text of a file of the project before the change: "" where there was
+    none, and None where that is unknown.
+    """
+    before = text_before(name_of(project))
+    if before is None:
+        return ""
+    accepted, _ = read_baseline(project)
+    added = Counter(accepted)
+    added.subtract(accepted_in(before))
+    names = Counter({entry: count for entry, count in added.items() if count > 0})
+    if not names:
+        return ""
+    listed = [*dict.fromkeys(f"{entry.code} {entry.resource}" for entry in sorted(names))]
+    shown = first_few(listed, MOST_NAMED, lambda name: code(name, LONGEST_NAME))
+    return f"The baseline grows by {plural(names.total(), 'complaint')}: {shown}."

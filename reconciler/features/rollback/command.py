@@ -21,9 +21,12 @@ from reconciler.cli.console import (
     words,
 )
 from reconciler.errors import UsageError, worst
-from reconciler.features.rollback.manifests_before import write_manifests
+from reconciler.features.rollback.manifests_before import (
+    write_manifests,
+    written_json,
+    written_text,
+)
 from reconciler.features.rollback.roll_back import before_of
-from reconciler.features.rollback.written_formats import written_json, written_text
 from reconciler.journal.journal import Journal
 from reconciler.journal.store import LockTimeout
 from reconciler.model import Plan, Ref, RollsBack, Written
@@ -120,7 +123,8 @@ def rollback(  # noqa: PLR0913 - one parameter a flag
     wait_before_lock(session, consent.waits)
     made, applied = plan_and_apply(session, lambda _: consent, "rollback", patience=patience)
     try:
-        line = _line_of(run, refs, live=live)
+        typed = [run, *map(str, refs), *(["--live"] if live else [])]
+        line = from_journal("rollback", shlex.join(typed))
         return report_applied(applied, made, form, verbose=options.verbose, command=line)
     finally:
         outcomes = applied.outcomes if applied is not None else ()
@@ -163,11 +167,6 @@ def _show(
     if form == "text" and not options.quiet:
         _advise(made)
     return data(describe_plan(made, form, session.project, verbose=options.verbose), ending=code)
-
-
-def _line_of(run: str, refs: Sequence[Ref], *, live: bool) -> str:
-    flags = ["--live"] if live else []
-    return from_journal("rollback", shlex.join([run, *map(str, refs), *flags]))
 
 
 def _advise(made: Plan) -> None:

@@ -16,9 +16,8 @@ from reconciler import model
 from reconciler.document import Json, Missing, Shape, by_identity
 from reconciler.errors import UsageError
 from reconciler.features.rollback.write_back import WayBack
-from reconciler.journal.history import History, Memory
+from reconciler.journal.history import History, Memory, RunSummary
 from reconciler.journal.journal import Journal
-from reconciler.journal.runs import RunSummary
 from reconciler.journal.writes import (
     MOST_NAMED,
     Before,

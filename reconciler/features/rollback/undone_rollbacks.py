@@ -9,8 +9,8 @@ from typing import Final
 from reconciler.document import ABSENT, Json
 from reconciler.features.rollback.roll_back import ROLLBACK
 from reconciler.journal.entries import Entry, Started
+from reconciler.journal.history import runs_of
 from reconciler.journal.line_fields import are_edited
-from reconciler.journal.runs import runs_of
 from reconciler.journal.writes import before_run
 from reconciler.kinds import BY_NAME
 from reconciler.model import Change, GuardViolation, Plan, Ref, RemoteId, UndoesRollback

@@ -13,7 +13,7 @@ from harness.jobs import Jobs
 from harness.routes import API_ROOT, OVERWRITE
 from harness.workspaces import WORKSPACE
 
-from reconciler.ci import job_session
+from reconciler.ci import checkout
 from reconciler.features.against.base_drift import TITLE
 
 
@@ -121,7 +121,7 @@ def test_it_costs_no_request(jobs: Jobs, monkeypatch: pytest.MonkeyPatch) -> Non
     before = jobs.service.switch.asked
     with_it = jobs.change()
     between = jobs.service.switch.asked
-    monkeypatch.setattr(job_session, "beside_base", lambda made, *_: made)
+    monkeypatch.setattr(checkout, "beside_base", lambda made, *_: made)
     without = jobs.change()
 
     assert jobs.service.switch.asked - between == between - before

@@ -14,7 +14,7 @@ from harness.doors import typed
 from harness.workspaces import Shop, open_shop
 
 from reconciler.emulator import create_app
-from reconciler.emulator.seeding import REQUESTS
+from reconciler.emulator.resources import REQUESTS
 
 NOW = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
 DAYS = 27

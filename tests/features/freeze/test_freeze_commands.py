@@ -11,8 +11,8 @@ from harness.golden import Golden
 from harness.workspaces import SLO, Workspace
 
 from reconciler.errors import GuardRefused
-from reconciler.features.freeze import freeze_wait
-from reconciler.features.freeze.freeze_wait import wait_for_thaw
+from reconciler.features.freeze import freeze_guard as freeze_wait
+from reconciler.features.freeze.freeze_guard import wait_for_thaw
 from reconciler.journal.entries import Unfrozen
 from reconciler.journal.store import LockTimeout
 from reconciler.operations import plan_and_drift

@@ -20,8 +20,8 @@ from harness.sites import (
 )
 from markdown_it import MarkdownIt
 
-from reconciler.ci.comment import Origin, plan_comment
-from reconciler.ci.forge.pull_requests import Marker
+from reconciler.ci.forge import Marker
+from reconciler.ci.result import Origin, plan_comment
 from reconciler.document import Json
 from reconciler.features.freeze import freeze_guard
 from reconciler.model import FROZEN, GUARDS, ClockUnchecked, FreezeUnknown, GuardViolation, Manifest

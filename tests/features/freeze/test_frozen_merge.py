@@ -8,7 +8,7 @@ from harness.jobs import Jobs
 from harness.repositories import git
 from harness.sites import ALERT_ID
 
-from reconciler.emulator.incident_endpoints import (
+from reconciler.emulator.record_endpoints import (
     AlertBehind,
     Incident,
     close,

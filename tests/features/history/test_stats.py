@@ -10,8 +10,7 @@ from statistics import median_low
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reconciler.features.history.change_stats import stats_json, stats_of, stats_text
-from reconciler.features.history.stats_page import stats_html
+from reconciler.features.history.command import stats_html, stats_json, stats_of, stats_text
 from reconciler.journal.entries import (
     Entry,
     ImportedEntry,
@@ -21,8 +20,8 @@ from reconciler.journal.entries import (
     WatchedEntry,
     WrittenEntry,
 )
+from reconciler.journal.history import compacted
 from reconciler.journal.line_fields import SeenVerdict
-from reconciler.journal.runs import compacted
 from reconciler.model import Ref
 from reconciler.report.table import Style
 

@@ -9,7 +9,7 @@ import pytest
 from harness.doors import KEY, typed
 from harness.served import served
 
-from reconciler.emulator.seeding import REQUESTS
+from reconciler.emulator.resources import REQUESTS
 
 
 def test_the_demo_validates_without_a_warning(

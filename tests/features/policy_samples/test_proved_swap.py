@@ -20,7 +20,7 @@ from reconciler.applying.run import Applied, Run
 from reconciler.document import Json
 from reconciler.emulator import Profile, create_app
 from reconciler.errors import ExitCode, worst
-from reconciler.features.history.change_stats import stats_of
+from reconciler.features.history.command import stats_of
 from reconciler.features.policy_samples.policy_impact import (
     OnMismatch,
     PolicyImpact,
@@ -28,8 +28,8 @@ from reconciler.features.policy_samples.policy_impact import (
     Samples,
 )
 from reconciler.features.policy_samples.sample_impact import policy_impact
+from reconciler.journal.history import compacted, runs_of
 from reconciler.journal.journal import Journal
-from reconciler.journal.runs import compacted, runs_of
 from reconciler.model import Manifest, Plan, Refused, Unconfirmed, Written
 from reconciler.report.journal_formats import journal_text
 from reconciler.report.table import Style

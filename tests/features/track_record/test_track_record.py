@@ -17,14 +17,12 @@ from reconciler.api.client import Api
 from reconciler.document import Json
 from reconciler.emulator import create_app
 from reconciler.emulator.record_endpoints import AlertEvent, keep_alert_event
-from reconciler.features.track_record.track_record_formats import (
-    describe_record,
-    track_record_document,
-)
 from reconciler.features.track_record.track_records import (
     MOST_REQUESTS,
     TrackRecord,
+    describe_record,
     touched_alerts,
+    track_record_document,
     track_records,
 )
 from reconciler.journal.line_fields import KnownVersion

@@ -10,8 +10,8 @@ from harness.jobs import Jobs
 from harness.sites import ALERT_ID
 
 from reconciler.emulator.record_endpoints import AlertEvent, keep_alert_event
-from reconciler.features.watch import watch_alerts
-from reconciler.features.watch.noise_formats import BEGINS, ENDS
+from reconciler.features.watch import command as watch_alerts
+from reconciler.features.watch.alert_noise import BEGINS, ENDS
 
 
 def applied(jobs: Jobs) -> None:

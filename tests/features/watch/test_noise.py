@@ -21,8 +21,10 @@ from reconciler.features.watch.alert_noise import (
     joined,
     judged,
     spans_of,
+    watched_json,
+    watched_markdown,
+    watched_text,
 )
-from reconciler.features.watch.noise_formats import watched_json, watched_markdown, watched_text
 from reconciler.model import Ref
 from reconciler.report.table import Style
 

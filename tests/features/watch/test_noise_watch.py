@@ -15,7 +15,7 @@ from harness.workspaces import workspace
 
 from reconciler.emulator.life import let_pass
 from reconciler.emulator.record_endpoints import AlertEvent, keep_alert_event
-from reconciler.features.watch import watch_alerts
+from reconciler.features.watch import command as watch_alerts
 from reconciler.features.watch.alert_noise import MOST_REQUESTS
 
 NAME = "Pods restart"
@@ -196,7 +196,7 @@ def test_waiting(company: Company, monkeypatch: pytest.MonkeyPatch) -> None:
         pauses.append(seconds)
         monkeypatch.setattr(watch_alerts, "now", lambda: begun + timedelta(hours=len(pauses)))
 
-    monkeypatch.setattr("reconciler.features.watch.watch_alerts.time.sleep", pause)
+    monkeypatch.setattr("reconciler.features.watch.command.time.sleep", pause)
     ran = company.run("watch", "last", "--for", "2h", "--format", "json")
 
     assert ran.code == 0, ran.err
@@ -207,5 +207,5 @@ def test_waiting(company: Company, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(_: float) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("reconciler.features.watch.watch_alerts.time.sleep", interrupted)
+    monkeypatch.setattr("reconciler.features.watch.command.time.sleep", interrupted)
     assert company.run("watch", "last", "--for", "7d").code == 130
