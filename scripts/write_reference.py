@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from reconciler.features.explain.examples import document_of
 from reconciler.features.explain.explain_formats import facts_of
 from reconciler.features.explain.field_reference import MANIFESTS, PROJECT, Field, roots
+from reconciler.features.explain.look_up import document_of
 from reconciler.syntax.yaml_text import yaml_text
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "reference"

@@ -18,10 +18,10 @@ from reconciler.features.import_.match_declared import (
     Mention,
     NamedImport,
     Stretch,
+    content_mark,
     mentions_in,
     with_references,
 )
-from reconciler.features.import_.names import content_mark
 from reconciler.features.import_.records import Hiding, ImportRecord, Left, minimal
 from reconciler.model import API_VERSION, Manifest, Ref, Source
 from reconciler.model.assumptions import Assumptions

@@ -14,7 +14,8 @@ from dataclasses import dataclass, field
 from itertools import groupby
 
 from reconciler.document import Json
-from reconciler.features.import_.conversion import (
+from reconciler.features.import_.prometheus import is_logql
+from reconciler.features.import_.records import (
     ALONE,
     NOTHING_ALIKE,
     Beside,
@@ -28,7 +29,6 @@ from reconciler.features.import_.conversion import (
     seconds_of,
     text_at,
 )
-from reconciler.features.import_.prometheus import is_logql
 from reconciler.kinds.dashboard import DASHBOARD
 from reconciler.report.markdown import fenced
 from reconciler.workspace.envelope import is_grafana

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from itertools import chain, count
 
 from reconciler.document import Json, Path, identical, value_at
-from reconciler.features.import_.names import kind_word, plain_name
+from reconciler.features.import_.match_declared import kind_word, plain_name
 from reconciler.features.import_.records import ImportRecord, Left
 from reconciler.kinds.shape import NOTHING, Facts, facts_of, references_in
 from reconciler.model import RemoteId
