@@ -92,7 +92,18 @@ def explained_json(subject: Field | Explanation | Several, *, recursive: bool) -
             if recursive:
                 document["below"] = [_field_document(field) for field in subject.inside()]
         case Explanation():
-            document = ExplainedDocument(code=_code_document(subject))
+            document = ExplainedDocument(
+                code={
+                    "code": subject.code,
+                    "title": subject.title,
+                    "about": subject.family.about,
+                    "means": subject.means,
+                    "why": subject.why,
+                    "wrong": _sample_document(subject.wrong),
+                    "right": _sample_document(subject.right),
+                    "page": f"docs/{subject.page}.md",
+                }
+            )
         case Several(fields=fields):
             document = ExplainedDocument(candidates=[field.address for field in fields])
         case _:
@@ -222,19 +233,6 @@ def _field_document(field: Field) -> ExplainedFieldDocument:
         endpoints=[endpoint.shown for endpoint in field.endpoints],
         example="" if unread is not None else yaml_text(document_of(field)),
         fields=[child.name for child in field.fields],
-    )
-
-
-def _code_document(explanation: Explanation) -> ExplanationDocument:
-    return ExplanationDocument(
-        code=explanation.code,
-        title=explanation.title,
-        about=explanation.family.about,
-        means=explanation.means,
-        why=explanation.why,
-        wrong=_sample_document(explanation.wrong),
-        right=_sample_document(explanation.right),
-        page=f"docs/{explanation.page}.md",
     )
 
 

@@ -206,12 +206,6 @@ def _wanted(options: Options, project: Project, paths: Sequence[Path]) -> Callab
     return files_taken(paths, project.root, scopes, project.settings, options.selection).has
 
 
-def write(found: Tidied) -> None:
-    """Write every changed file. Raises InvalidInput where a file cannot be written."""
-    for tidy in found.changed:
-        replace_text(tidy.path, tidy.name, tidy.roots, before=tidy.before, after=tidy.after)
-
-
 def format_summary(changed: int, files: int, left_out: int = 0, *, is_done: bool) -> str:
     """Return the numbers of files that changed (or would), did not change, and were left out."""
     verb = "formatted" if is_done else "would format"
@@ -246,11 +240,10 @@ def fmt(*, options: Options, check: bool, diff: bool, modeline: bool) -> int:
         if len(options.paths) > 1 or modeline or options.selection:
             raise UsageError("`-` is stdin, and takes no other argument")
         return _stdin(check=check, diff=diff)
-
     found = find(options, modeline=modeline)
     changed = found.changed
-    if not check and not diff:
-        write(found)
+    for tidy in () if check or diff else changed:
+        replace_text(tidy.path, tidy.name, tidy.roots, before=tidy.before, after=tidy.after)
     if found.complaints:
         words(
             complaints_text(found.complaints, stderr_style(verbose=options.verbose)), laid_out=True

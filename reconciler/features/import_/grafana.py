@@ -391,7 +391,6 @@ def _static(
         ],
         "valuesOrderDirection": "ORDER_DIRECTION_UNSPECIFIED",
     }
-    description = variable.text("description")
     made: dict[str, Json] = {
         "displayName": variable.text("label") or variable.text("name"),
         "displayType": "VARIABLE_DISPLAY_TYPE_V2_UNSPECIFIED",

@@ -45,7 +45,7 @@ from reconciler.redaction.redact import conceal
 from reconciler.redaction.templates import holds_seal, named_values, resolve
 from reconciler.report.complaints.text import complaints_summary
 from reconciler.report.safe import safe
-from reconciler.report.words import plural
+from reconciler.report.words import first_few, plural
 from reconciler.runtime.advice import on_manifests
 from reconciler.runtime.failpoints import Point, reached
 from reconciler.runtime.progress import Deed
@@ -179,17 +179,6 @@ def check_read(files: Sequence[Path], project: Project) -> None:
         )
 
 
-def refuse_taken(others: Sequence[Path], root: Path) -> None:
-    """Raise InvalidInput where other files are in the way."""
-    if others:
-        named = ", ".join(display_name(other, root) for other in others[:MOST_NAMED])
-        more = f" and {len(others) - MOST_NAMED} more" if len(others) > MOST_NAMED else ""
-        raise InvalidInput(
-            f"{named}{more}: there already, and import writes over no file. Nothing was "
-            "imported: move it away, or choose another folder with --to"
-        )
-
-
 @with_config(ConfigDict(extra="forbid"))
 class ManifestDocument(TypedDict):
     """A manifest that was written; `file` is relative to the project file."""
@@ -240,27 +229,13 @@ class ImportedResource:
     can_be_read: bool
 
 
-@dataclass(frozen=True, slots=True)
-class OtherDefault:
-    """The default environment of a project `file`, where it is not the one of this run."""
-
-    file: Path
-    name: str
-    this: str
-
-
 @dataclass(slots=True)
 class ImportResult:
-    """Imported and skipped resources of an import, and the default that is another environment."""
+    """Imported and skipped resources of an import."""
 
+    session: Session
     imported: list[ImportedResource] = field(default_factory=list)
     skipped: list[Left] = field(default_factory=list)
-    default: OtherDefault | None = None
-
-    @property
-    def exit_codes(self) -> set[int]:
-        """Return the exit codes of resources that could not be imported."""
-        return {left.exit_code for left in self.skipped} - {0}
 
 
 def import_now(options: Options, wanted: ToImport, patience: LockTimeout) -> ImportResult:
@@ -274,7 +249,7 @@ def import_now(options: Options, wanted: ToImport, patience: LockTimeout) -> Imp
     if wanted.to is not None:
         folder_inside(Path.cwd() / wanted.to, session.project.root.resolve())
     with TemporaryFile() as stream:
-        spool = Buffer(stream, session.environment.api, is_minimal=wanted.minimal)
+        spool = Buffer(stream, session.environment.api, wanted.minimal)
         gathered = gather(options, session, wanted, journal.history, spool)
         hiding = Hiding(secrets, lambda: journal.salt)
         drawings = Drawings(
@@ -293,7 +268,7 @@ def import_now(options: Options, wanted: ToImport, patience: LockTimeout) -> Imp
             gathered=gathered,
             hiding=hiding,
             drawings=drawings,
-            result=ImportResult(default=_other_default(session)),
+            result=ImportResult(session),
         )
         work.match()
         if wanted.dry_run:
@@ -304,13 +279,6 @@ def import_now(options: Options, wanted: ToImport, patience: LockTimeout) -> Imp
             with journal.locked(str(uuid4()), patience):
                 work.write()
     return work.result
-
-
-def _other_default(session: Session) -> OtherDefault | None:
-    file, name = session.project.file, session.project.settings.default_environment
-    if file is None or name in (None, session.name):
-        return None
-    return OtherDefault(file, name, session.name)
 
 
 def _filled(manifest: Manifest, ids: Mapping[Ref, RemoteId]) -> dict[str, Json]:
@@ -330,7 +298,7 @@ class _Work:
     gathered: Gathered
     hiding: Hiding
     drawings: Drawings
-    result: ImportResult = field(default_factory=ImportResult)
+    result: ImportResult
     matched: Matched = field(default_factory=Matched)
     agreed: list[tuple[Brief, Manifest]] = field(default_factory=list)
     left_behind: set[Path] = field(default_factory=set)
@@ -454,7 +422,12 @@ class _Work:
         owners = {file: candidate for candidate in new for file in drawings.files_of(candidate)}
         taken = [file for file in owners if file.name.casefold() in there[file.parent]]
         self.left_behind = {file for file in taken if drawings.is_ours(file, owners[file])}
-        refuse_taken([file for file in taken if file not in self.left_behind], self.root)
+        if others := [file for file in taken if file not in self.left_behind]:
+            named = first_few([display_name(other, self.root) for other in others], MOST_NAMED)
+            raise InvalidInput(
+                f"{named}: there already, and import writes over no file. Nothing was "
+                "imported: move it away, or choose another folder with --to"
+            )
 
     def clear(self) -> None:
         """Remove files that a killed run left in the folders of this import, and report them."""

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from pydantic.alias_generators import to_camel
 
-from reconciler.document import Json, value_at
+from reconciler.document import Json, Missing, value_at
 from reconciler.document import Path as Place
 from reconciler.errors import (
     ExitCode,
@@ -139,15 +139,16 @@ ParsedExport: TypeAlias = ImportRecord | Converted | Left
 
 
 def found_in(
-    document: Json, where: str, withheld: Withheld, beside: Beside = ALONE
+    document: Json,
+    where: str,
+    withheld: Withheld,
+    beside: Beside = ALONE,
+    depth: int = DEEPEST_WRAPPER,
 ) -> Iterator[ParsedExport]:
-    """Yield the records of a document, and Left for content that is not recognised."""
-    yield from _found(document, where, withheld, beside, DEEPEST_WRAPPER)
+    """Yield the records of a document, and Left for content that is not recognised.
 
-
-def _found(
-    document: Json, where: str, withheld: Withheld, beside: Beside, depth: int
-) -> Iterator[ParsedExport]:
+    Wrappers are opened down to a `depth`.
+    """
     read = converted_in(document, where, beside)
     if read is not None:
         yield from read
@@ -169,7 +170,7 @@ def _found(
         return
     for number, member in inner:
         place = f"{where}, {number}" if number else where
-        yield from _found(member, place, withheld, beside, depth - 1)
+        yield from found_in(member, place, withheld, beside, depth - 1)
 
 
 def documents_in(document: Json, depth: int = DEEPEST_WRAPPER) -> Iterator[Json]:
@@ -244,7 +245,7 @@ class ToImport:
 
     Exports of `environments`, one path for each, become manifests with variables. `ids` are the ids
     of documents that hold none, by their names. `to` is the folder to write to, None for the usual.
-    With `minimal`, zero values are left out.
+    With `minimal`, what a service fills in by itself is left out.
     """
 
     live: tuple[tuple[Kind, str], ...] = ()
@@ -384,7 +385,13 @@ async def read_live(
     found: dict[tuple[str, str], Brief | Left] = {}
 
     async def read(kind: Kind, name: str) -> None:
-        memory = _memory_of_only(kind, history)
+        # What the journal knows of the only object of a kind.
+        known = (
+            memory
+            for ref, memory in history.memories.items()
+            if kind.singleton and ref.kind == kind.name and memory.last is not None
+        )
+        memory = next(known, Memory())
         seen: Observation | ReconcilerError = Absent()
         for probe in _probes(kind, name):
             seen = await observe(kind, api, probe, memory)
@@ -443,14 +450,6 @@ def _probes(kind: Kind, name: str) -> Sequence[Manifest]:
     return [*by_id, by_name] if kind.findable or not by_id else by_id
 
 
-def _memory_of_only(kind: Kind, history: History) -> Memory:
-    """Return what the journal knows of the only object of a kind; nothing for other kinds."""
-    if not kind.singleton:
-        return Memory()
-    known = (memory for ref, memory in history.memories.items() if ref.kind == kind.name)
-    return next((memory for memory in known if memory.last is not None), Memory())
-
-
 def _record_seen(
     kind: Kind, name: str, seen: Observation | ReconcilerError, withheld: Withheld
 ) -> ImportRecord | Left:
@@ -478,23 +477,20 @@ def _unreported(seen: Seen, kind: Kind) -> Iterator[tuple[Place, str]]:
     """Yield the place and the name of each field that the answer lacks."""
     for path in seen.unseen:
         shape, place = kind.shape, list[str | int]()
-        value: Json = seen.document
+        value: Json | Missing = seen.document
         for nth, step in enumerate(path):
-            inner: Json | None = None
             at: str | int | None = None
             if isinstance(value, list):
                 named = (value_at(element, shape.identity) == step for element in value)
                 at = next((nth for nth, is_it in enumerate(named) if is_it), None)
-                inner = value[at] if isinstance(at, int) else None
                 shape = shape.item
             elif isinstance(value, dict) and step in value:
-                at, inner = step, value[str(step)]
-                shape = shape.at(str(step))
+                at, shape = step, shape.at(str(step))
             if at is None:
                 yield tuple(place), ".".join(map(str, path[nth:]))
                 break
             place.append(at)
-            value = inner
+            value = value_at(value, (at,))
 
 
 def read_exports(

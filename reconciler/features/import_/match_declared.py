@@ -23,6 +23,7 @@ from reconciler.kinds.kind import Kind
 from reconciler.kinds.shape import references_in as mentioned_in
 from reconciler.model import Manifest, Ref, RemoteId
 from reconciler.redaction.templates import references_in, written_out
+from reconciler.report.words import first_few
 from reconciler.syntax.expressions import ExpressionKind, expression
 from reconciler.workspace.envelope import LONGEST_NAME, NAME
 
@@ -267,9 +268,8 @@ def _selected(key: str, by_name: Mapping[str, Sequence[Naming]]) -> list[Naming]
 
 
 def _ambiguous(key: str, kind: str, namings: Sequence[Naming]) -> Left:
-    shown = ", ".join(f"`{named(naming.handle)}`" for naming in namings[:MOST_NAMED])
-    more = f" and {len(namings) - MOST_NAMED} more" if len(namings) > MOST_NAMED else ""
-    reason = f"{len(namings)} of {kind} are called so: name one of {shown}{more}"
+    shown = first_few([f"`{named(naming.handle)}`" for naming in namings], MOST_NAMED)
+    reason = f"{len(namings)} of {kind} are called so: name one of {shown}"
     return Left(f"--id `{named(key)}`", reason, ExitCode.INVALID)
 
 
@@ -417,6 +417,7 @@ class Brief:
 
     record: ImportRecord
     title: str
+    said: str
     mark: str
     mentions: tuple[Mention, ...]
     slugs: tuple[tuple[str, str], ...]
@@ -438,12 +439,6 @@ class Brief:
         known = self.record.remote_id
         is_here = known is not None and not self.record.elsewhere
         return (self.kind.name, known) if is_here and known is not None else None
-
-    @property
-    def said(self) -> str:
-        """The name in reports before the import has a name."""
-        name = f" `{self.title}`" if self.title else f" {self.record.remote_id or ''}".rstrip()
-        return f"{self.kind.name}{name} ({self.record.where})"
 
     @property
     def is_remembered(self) -> bool:

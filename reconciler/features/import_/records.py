@@ -105,11 +105,6 @@ class Left:
     remedy: str = ""
     found: tuple[str, str] | None = None
 
-    @property
-    def told(self) -> str:
-        """The whole reason."""
-        return ": ".join(filter(None, (self.why, self.remedy)))
-
 
 def id_given(kind: Kind, name: str, where: str, given: str) -> RemoteId | Left | None:
     """Return an id that a person passed, None for "", and Left for a text that is no id."""
