@@ -1,4 +1,4 @@
-"""Sources of an import: the service, or exports, whose resources are recognised by their shape.
+"""Sources of an import: the service, or exports; resources are recognised by their shape.
 
 The records are stored until they are named. `CONVERTERS` is the only list of the tools.
 """
