@@ -70,7 +70,7 @@ FEATURES: dict[str, dict[str, dict[str, str]]] = {
         "commands": {
             "explain": "command:explain Explain a field or a code, with an example.",
         },
-        "completions": {"explained": "command:offered"},
+        "completions": {"explained": "offered_words:offered"},
         "schemas": {
             "explained": "explain_formats:ExplainedDocument What a field or a code means",
         },

@@ -1,37 +1,23 @@
-"""`reconciler explain`: a field, a code, or a manifest as it is made; words for completion."""
+"""`reconciler explain`: a field, a code, or a manifest as it is made."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 import click
 
 from reconciler.cli import options
-from reconciler.cli.complete import refs
 from reconciler.cli.console import data, stdout_style
 from reconciler.errors import InvalidInput, UsageError
 from reconciler.operations.open_project import Options
 from reconciler.report.explanations.pages import Explanation, code_lines, explanation, spelled
 from reconciler.report.safe import safe
 from reconciler.runtime.rows import Rows
-from reconciler.workspace.completion_names import CompletionProject, rules_in
 
 if TYPE_CHECKING:
     from reconciler.features.explain.field_reference import Field
     from reconciler.features.explain.look_up import Several
-
-
-def offered(place: CompletionProject, ctx: click.Context, incomplete: str) -> Iterable[str]:
-    """Yield fields one level at a time, codes as a whole, or what can be expanded."""
-    if ctx.params.get("expanded"):
-        return refs(place, ctx, incomplete)
-    from reconciler.features.explain.look_up import addresses  # noqa: PLC0415 - models, for this alone
-
-    if incomplete.startswith("R"):
-        return (f"R/{name}" for name in rules_in(place))
-    depth = incomplete.count(".")
-    return (address for address in addresses() if address.count(".") == depth)
 
 
 Explain: TypeAlias = "Callable[[str, Options], Explanation]"
