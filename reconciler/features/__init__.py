@@ -17,7 +17,7 @@ FEATURES: dict[str, dict[str, dict[str, str]]] = {
             "adopt": "command:adopt Write live edits into the manifests, comments kept.",
         },
         "ci-proposals": {
-            "adopt": "adopt_live:proposal",
+            "adopt": "command:proposal",
         },
         "schemas": {
             "adopted": "adoption_formats:AdoptionDocument What adopt did",
@@ -28,7 +28,7 @@ FEATURES: dict[str, dict[str, dict[str, str]]] = {
             "plan --against": "against_option:against",
         },
         "planners": {
-            "against": "plan_against:plan_against",
+            "against": "base_drift:plan_against",
         },
         "base-comparisons": {
             "besideBase": "base_drift:beside_base",
@@ -79,7 +79,7 @@ FEATURES: dict[str, dict[str, dict[str, str]]] = {
             "conformance": "api_conformance:conformance Compare a service with the API document.",
         },
         "schemas": {
-            "doctor": "permissions:DoctorDocument What doctor found",
+            "doctor": "command:DoctorDocument What doctor found",
             "conformance": "api_conformance:ConformanceDocument What a service answered",
         },
     },
@@ -117,7 +117,7 @@ FEATURES: dict[str, dict[str, dict[str, str]]] = {
             "graph": "command:graph Show what refers to what, and who uses a metric.",
         },
         "schemas": {
-            "graph": "graph:GraphDocument What refers to what",
+            "graph": "command:GraphDocument What refers to what",
         },
     },
     "history": {
@@ -188,9 +188,9 @@ FEATURES: dict[str, dict[str, dict[str, str]]] = {
         "commands": {
             "rules": "command:rules Test the team's own rules against their examples.",
         },
-        "explanations": {"R/": "explain_rule:own_rule"},
+        "explanations": {"R/": "command:own_rule"},
         "schemas": {
-            "rule-tests": "rule_tests:RuleTestsDocument What rules test found",
+            "rule-tests": "command:RuleTestsDocument What rules test found",
         },
         "project-settings": {
             "rules": "rule_settings:RULES",

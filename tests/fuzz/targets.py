@@ -79,8 +79,8 @@ class Foreign:
 
     def read(self, content: bytes) -> None:
         """Convert one, and judge what it became."""
-        from reconciler.features.import_.conversion import Beside  # noqa: PLC0415 - as above
-        from reconciler.features.import_.converters import CONVERTERS  # noqa: PLC0415 - as above
+        from reconciler.features.import_.import_sources import CONVERTERS  # noqa: PLC0415 - as above
+        from reconciler.features.import_.records import Beside  # noqa: PLC0415 - as above
         from reconciler.kinds.judge_spec import judge  # noqa: PLC0415 - as above
         from reconciler.syntax.diagnostic import Severity  # noqa: PLC0415 - as above
 

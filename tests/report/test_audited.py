@@ -12,12 +12,12 @@ from sample_audits import SAMPLES, an_audit
 
 from reconciler.cli.schema import schemas
 from reconciler.features.audit.audit_formats import (
+    audit_html,
     audit_json,
     audit_markdown,
     audit_sarif,
     audit_text,
 )
-from reconciler.features.audit.audit_page import audit_html
 from reconciler.features.audit.audit_rule import Audit
 from reconciler.report.markdown import COMMENT_BYTES
 from reconciler.report.table import Style

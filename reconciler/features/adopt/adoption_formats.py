@@ -386,12 +386,23 @@ class AdoptionDocument(TypedDict):
 
 def adopted_json(run: AdoptionRun) -> str:
     """Return the JSON of schemas/adopted.schema.json, ending in a line break."""
+    found = Counter(adoption.state for adoption in run.adoptions)
     document: AdoptionDocument = {
         "formatVersion": 1,
         "environment": run.environment,
         "target": run.target,
         "dryRun": run.only_shown,
-        "summary": _counts(run),
+        "summary": {
+            "adopted": found["adopted"],
+            "same": found["same"],
+            "conflict": found["conflict"],
+            "refused": found["refused"],
+            "blocked": found["blocked"],
+            "unread": found["unread"],
+            "gone": found["gone"],
+            "unseen": found["unseen"],
+            "ignored": run.ignored,
+        },
         "resources": [_resource(adoption, run) for adoption in run.adoptions],
         "files": [
             {
@@ -405,21 +416,6 @@ def adopted_json(run: AdoptionRun) -> str:
     if run.selected is not None:
         document["selection"] = selection_document(run.selected)
     return json_text(document)
-
-
-def _counts(run: AdoptionRun) -> AdoptionCounts:
-    found = Counter(adoption.state for adoption in run.adoptions)
-    return {
-        "adopted": found["adopted"],
-        "same": found["same"],
-        "conflict": found["conflict"],
-        "refused": found["refused"],
-        "blocked": found["blocked"],
-        "unread": found["unread"],
-        "gone": found["gone"],
-        "unseen": found["unseen"],
-        "ignored": run.ignored,
-    }
 
 
 def _resource(adoption: Adoption, run: AdoptionRun) -> AdoptedResource:

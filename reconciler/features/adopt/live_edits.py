@@ -168,8 +168,7 @@ class Scene:
 
     def change_of(self, manifest: model.Manifest) -> model.Change:
         """Return what a plan would do with a manifest."""
-        memory = self.history.of(manifest.ref)
-        return decide(manifest, self._knowledge(manifest.ref, memory))
+        return decide(manifest, self._knowledge(manifest.ref, self.history.of(manifest.ref)))
 
     def _knowledge(self, ref: model.Ref, memory: Memory) -> Knowledge:
         seen = self.observations[ref]

@@ -1,7 +1,7 @@
-"""Drift from the base branch: two plans of one change, compared.
+"""Plans against a commit, and drift from the base branch: two plans of one change, compared.
 
 One plan was made against live, the other against the manifests of the base branch. Both end at the
-same declaration, so where they begin differently, live has drifted from the base branch. Pure.
+same declaration, so where they begin differently, live has drifted from the base branch.
 """
 
 from __future__ import annotations
@@ -28,12 +28,16 @@ from reconciler.document import (
 from reconciler.errors import ReconcilerError
 from reconciler.kinds import BY_NAME
 from reconciler.model import Absent, Action, Change, Plan, Ref, Seen
+from reconciler.operations.offline import opened_offline
+from reconciler.operations.open_project import Options, lead_here, open_project
+from reconciler.project import Project, choose_environment
 from reconciler.redaction.templates import HIDDEN, holds_seal
 from reconciler.report.markdown import code
 from reconciler.report.safe import safe
 from reconciler.report.sections import Notice, SectionFormats
 from reconciler.report.table import INDENT, Colour, Style, wrapped
 from reconciler.report.words import place, plural, value
+from reconciler.workspace.revision import branching_point
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -305,7 +309,9 @@ def base_lines(found: BaseDrift, style: Style) -> Iterator[str]:
         )
         fields = base_difference.fields if style.verbose else base_difference.fields[:MOST_FIELDS]
         for field in fields:
-            yield from wrapped(_describe_field(field), style, Colour.DIM, margin=INDENT, hang="  ")
+            base, live = (value(side, LONGEST_VALUE) for side in (field.base, field.live))
+            text = f"{place(field.path)}: base {base}, live {live}"
+            yield from wrapped(text, style, Colour.DIM, margin=INDENT, hang="  ")
         if rest := len(base_difference.fields) - len(fields):
             yield style.paint(f"{INDENT}and {plural(rest, 'field')} more", Colour.DIM)
     if rest := len(found.strayed) - len(shown):
@@ -320,11 +326,6 @@ def standing(difference: BaseDifference) -> str:
     if difference.live == "create":
         return "the base branch declares it, and it is not live"
     return f"{plural(len(difference.fields), 'field')} not live as the base branch has them"
-
-
-def _describe_field(field: FieldBeside) -> str:
-    base, live = (value(element, LONGEST_VALUE) for element in (field.base, field.live))
-    return f"{place(field.path)}: base {base}, live {live}"
 
 
 def base_markdown(found: BaseDrift, room: int) -> str:
@@ -378,3 +379,17 @@ FORMATS: Final[SectionFormats[BaseDrift]] = SectionFormats(
     end_markdown=base_markdown,
     notices=base_notices,
 )
+
+
+def plan_against(options: Options, revision: str) -> tuple[Plan, Project]:
+    """Plan a project against the last commit in common with a revision.
+
+    Raises UsageError without git or for an invalid revision, and InvalidInput for wrong manifests
+    on either side.
+    """
+    project = open_project(options)
+    name, environment = choose_environment(project, options.environment)
+    lead_here(options, project, name)
+    common = branching_point(project.root, revision, "--against")
+    with opened_offline(options, project, name, environment) as offline:
+        return offline.holding(common).plan(), project

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field, with_config
 from typing_extensions import TypedDict
 
 from reconciler.features.audit.audit_rule import Audit, Audited, Unjudged
+from reconciler.model import Ref, Source
 from reconciler.report.complaints.document import (
     ComplaintDocument,
     advice,
@@ -15,11 +17,23 @@ from reconciler.report.complaints.document import (
     complaints_text,
 )
 from reconciler.report.complaints.for_ci import Tool, complaints_sarif
+from reconciler.report.html.page import (
+    NOTHING,
+    Markup,
+    ReportOccasion,
+    element,
+    joined,
+    of_class,
+    page,
+    page_head,
+    spans,
+)
+from reconciler.report.html.report_pages import Card, changes, counted, notes
 from reconciler.report.markdown import COMMENT_BYTES, code
 from reconciler.report.safe import json_text, safe
 from reconciler.report.table import Colour, Style, fitted
 from reconciler.report.words import first_lines, plural
-from reconciler.syntax.diagnostic import AUDITED
+from reconciler.syntax.diagnostic import AUDITED, Excerpt
 
 LONGEST_CELL = 80
 LONGEST_SAID = 300
@@ -152,11 +166,6 @@ def audit_summary(audit: Audit) -> str:
     )
 
 
-def describe_requests(audit: Audit) -> str:
-    """Return the number of requests that the audit made."""
-    return f"{plural(audit.requests, 'request')} made"
-
-
 def audit_markdown(audit: Audit, environment: str) -> str:
     """Return a table of the findings that fits into a comment. Rows that do not fit are counted."""
     head = [f"### Audit of {code(environment, LONGEST_CELL)}: {audit_summary(audit)}", ""]
@@ -192,3 +201,83 @@ def _row(audited: Audited) -> str:
         code(place, LONGEST_CELL),
     )
     return f"| {' | '.join(cells)} |"
+
+
+_SIGNS = {"error": "x", "warning": "!"}
+
+
+def audit_html(
+    audit: Audit, environment: str, target: str, summary: str, made: ReportOccasion | None = None
+) -> str:
+    """Return the page, ending in a line break. It contains every finding, whole."""
+    title = f"Audit of {environment}"
+    found = sorted(audit.found, key=lambda audited: (audited.complaint.code, audited.complaint))
+    shown = [_card(audited, f"finding-{number}") for number, audited in enumerate(found, 1)]
+    codes = Counter(audited.complaint.code for audited in found)
+    counts = [counted(codes[name], name, title=AUDITED.get(name, "")) for name in sorted(codes)]
+    unjudged = (
+        element("li", element("strong", ", ".join(rest.codes)), " not judged: ", rest.why)
+        for rest in audit.unjudged
+    )
+    return page(
+        f"{title}: {summary}",
+        "To what was found",
+        page_head(
+            title,
+            target,
+            made,
+            of_class("ul", "counts", *counts) if counts else NOTHING,
+            element("p", summary),
+            of_class("ul", "notices", *unjudged) if audit.unjudged else NOTHING,
+        ),
+        changes(shown, "finding", AUDITED),
+        foot=element("footer", of_class("p", "legend", "evidence decides nothing by itself")),
+    )
+
+
+def _card(audited: Audited, identity: str) -> Card:
+    complaint = audited.complaint
+    word = complaint.severity.value
+    ref = Ref.parse(complaint.ref) or Ref("", complaint.ref)
+    return Card(
+        identity=identity,
+        ref=ref,
+        source=Source(complaint.file, complaint.line),
+        sign=_SIGNS[word],
+        word=word,
+        facets=[("code", complaint.code), ("kind", ref.kind), ("level", word)],
+        chips=(),
+        said=(spans(complaint.message),),
+        body=(
+            _frame(complaint.excerpt),
+            notes(filter(None, (advice(complaint),))),
+            _figures(audited),
+        ),
+    )
+
+
+def _frame(excerpt: Excerpt | None) -> Markup:
+    if excerpt is None:
+        return NOTHING
+    rows = []
+    for number, text in excerpt.lines:
+        inside = joined([text])
+        if number == excerpt.lines[-1][0]:
+            start, end = excerpt.start, excerpt.start + excerpt.width
+            inside = joined([text[:start], element("mark", text[start:end]), text[end:]])
+        cells = (
+            of_class("td", "quiet", str(number)),
+            element("td", element("code", inside)),
+        )
+        rows.append(element("tr", *cells))
+    return of_class("div", "scroll", of_class("table", "frame", element("tbody", *rows)))
+
+
+def _figures(audited: Audited) -> Markup:
+    rests = ", ".join(("manifests", *(rest.value for rest in audited.rests_on)))
+    rows = [*((name, str(value)) for name, value in audited.figures.items()), ("rests on", rests)]
+    body = (
+        element("tr", element("th", name, scope="row"), element("td", value))
+        for name, value in rows
+    )
+    return of_class("table", "fields figures", element("tbody", *body))

@@ -1,18 +1,447 @@
-"""`reconciler audit`: compare declared resources with recorded events."""
+"""`reconciler audit`: compare declared resources with recorded events, each finding at its line.
+
+The history of each alert is counted, and the audit checks judge it. Source: docs/evidence.md.
+"""
 
 from __future__ import annotations
+
+import asyncio
+import os
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import Final, NamedTuple, cast
 
 import click
 
 from reconciler.cli import options
 from reconciler.cli.console import data, stdout_style, words
+from reconciler.document import ABSENT, Json, Missing, value_at
+from reconciler.document import Path as Place
 from reconciler.errors import ExitCode
-from reconciler.features.audit.audit_rule import Audit
-from reconciler.operations.open_project import Options, made_now
-from reconciler.operations.open_session import Session, begin_session
+from reconciler.features.audit.audit_formats import (
+    audit_html,
+    audit_json,
+    audit_markdown,
+    audit_sarif,
+    audit_summary,
+    audit_text,
+)
+from reconciler.features.audit.audit_rule import (
+    AlertHistory,
+    Audit,
+    Audited,
+    AuditEvidence,
+    AuditRule,
+    LookedBack,
+    Rest,
+    Since,
+    Trace,
+    Unjudged,
+    look_back,
+)
+from reconciler.journal.entries import Entry, Forgotten, Renamed
+from reconciler.journal.history import History
+from reconciler.kinds import BY_NAME
+from reconciler.kinds.kind import Neighbours
+from reconciler.model import Manifest, Ref
+from reconciler.operations.open_project import Options, made_now, manifest_paths, now
+from reconciler.operations.open_session import Session, begin_session, open_api
+from reconciler.project.levels import Level, is_on
+from reconciler.records.listings import AlertEvent
+from reconciler.records.record import Span, moment
 from reconciler.report.table import Style
-from reconciler.syntax.diagnostic import Severity
-from reconciler.syntax.files import folder_in_repository
+from reconciler.report.words import plural
+from reconciler.runtime.git import NOTHING_OF_ITS_OWN, Git, GitFailed
+from reconciler.syntax.diagnostic import Complaint, Severity, warning
+from reconciler.syntax.files import find_files, folder_in_repository
+from reconciler.workspace.build import Loader
+from reconciler.workspace.silence import Silencing
+from reconciler.workspace.workspace import sources_of
+
+MOST_ASKED: Final = 200
+"""Questions to git in one run; each takes some milliseconds."""
+
+SECONDS: Final = 10.0
+JOURNAL, GIT = "journal", "git"
+
+
+@dataclass(frozen=True, slots=True)
+class DatedWrite:
+    """A write, and the content that the service has had since, as the journal says."""
+
+    at: datetime
+    declared: Mapping[str, Json]
+
+
+def writes_of(entries: Iterable[Entry]) -> dict[Ref, list[DatedWrite]]:
+    """Return the acknowledged writes of each resource, oldest first."""
+    history = History()
+    found: dict[Ref, list[DatedWrite]] = {}
+    for entry in entries:
+        history.add((entry,))
+        if isinstance(entry, Renamed):
+            found[entry.ref] = found.pop(entry.was, [])
+        ref: Ref | None = getattr(entry, "ref", None)
+        if ref is None:
+            continue
+        last = history.of(ref).acknowledged
+        if last is None:
+            if isinstance(entry, Forgotten):
+                found.pop(ref, None)
+            continue
+        at, known = moment(last.at), found.setdefault(ref, [])
+        if at is not None and (not known or known[-1] != DatedWrite(at, last.declared)):
+            known.append(DatedWrite(at, last.declared))
+    return found
+
+
+@dataclass(slots=True)
+class Ages:
+    """Ages of declarations; resources of unknown age are added to `unknown`.
+
+    `root` is the project's folder, in which the files of manifests are.
+    """
+
+    root: Path
+    environ: Mapping[str, str] = field(repr=False)
+    entries: Sequence[Entry] = ()
+    unknown: set[Ref] = field(default_factory=set)
+    _asked: int = 0
+    _writes: dict[Ref, list[DatedWrite]] | None = None
+
+    def declared(self, manifest: Manifest) -> Since | None:
+        """Return since when the manifest exists, at least; None where that is unknown."""
+        writes = self._of(manifest.ref)
+        by_journal = Since(writes[0].at, JOURNAL) if writes else None
+        # The time when its file began to name it; `--follow` would guess.
+        name = manifest.ref.name.replace(".", "[.]")
+        by_git = self._git(manifest, f"name[\"']?:[ ]*[\"']?{name}", first=True)
+        return min(filter(None, (by_journal, by_git)), default=None)
+
+    def since(self, manifest: Manifest, path: Place) -> Since | None:
+        """Return since when a value is as it is, at least; None where that is unknown."""
+        value = value_at(manifest.spec, path)
+        by_journal = self._unchanged(self._of(manifest.ref), path, value)
+        by_git = None
+        if self._is_plain(manifest, str(path[-1]), value):
+            by_git = self._git(manifest, f"{path[-1]}[\"']?:")
+        found = min(filter(None, (by_journal, by_git)), default=None)
+        if found is None:
+            self.unknown.add(manifest.ref)
+        return found
+
+    def _of(self, ref: Ref) -> list[DatedWrite]:
+        if self._writes is None:
+            self._writes = writes_of(self.entries)
+        return self._writes.get(ref, [])
+
+    @staticmethod
+    def _unchanged(
+        writes: Sequence[DatedWrite], path: Place, value: Json | Missing
+    ) -> Since | None:
+        """Return the first of the last writes that all have a value."""
+        found: Since | None = None
+        for write in writes:
+            is_same = value_at(dict(write.declared), path) == value and value is not ABSENT
+            found = (found or Since(write.at, JOURNAL)) if is_same else None
+        return found
+
+    def _is_plain(self, manifest: Manifest, key: str, value: Json | Missing) -> bool:
+        """Return whether the file itself has the value, and no variable or item of a `forEach`."""
+        if manifest.source.item is not None or not isinstance(value, bool):
+            return False
+        try:
+            text = (self.root / manifest.source.file).read_text(encoding="utf-8")
+        except (OSError, ValueError):
+            return False
+        values = {*re.findall(rf"\b{key}[\"']?\s*:\s*([^\s,}}#]+)", text)}
+        return str(value).lower() in values <= {"true", "false"}
+
+    def _git(self, manifest: Manifest, touched: str, *, first: bool = False) -> Since | None:
+        """Return when a matching line of the file was changed last, or first.
+
+        None without a history, where the file was edited since, or once too many questions were
+        asked.
+        """
+        if self._asked >= MOST_ASKED:
+            return None
+        self._asked += 1
+        file = manifest.source.file
+        git = Git(
+            self.root,
+            self.environ,
+            (*NOTHING_OF_ITS_OWN, "--literal-pathspecs"),
+            limit=SECONDS,
+            fixed={"GIT_OPTIONAL_LOCKS": "0"},
+        )
+        plain = ("--no-ext-diff", "--no-textconv")
+        try:
+            if not first and git.run(
+                "diff", *plain, "--name-only", "-G", touched, "HEAD", "--", file
+            ):
+                return None
+            order = ("--reverse",) if first else ("--max-count=1",)
+            times = git.text("log", *plain, *order, "--format=%ct", "-G", touched, "--", file)
+        except GitFailed:
+            return None
+        lines = times.split()
+        return Since(datetime.fromtimestamp(int(lines[0]), UTC), GIT) if lines else None
+
+
+SLACK: Final = timedelta(days=1)
+"""An event this near to the beginning of the span shows that events are kept so long."""
+
+
+_MODULES: Final = {
+    "SLO": "slo",
+    "AlertDefinition": "alert_definition",
+    "LogPolicySet": "log_policy_set",
+}
+"""The module of each kind with audit rules, which names them HYGIENE."""
+
+
+@cache
+def hygiene_of(kind: str) -> Sequence[AuditRule]:
+    """Import and return the audit rules of a kind."""
+    if kind not in _MODULES:
+        return ()
+    module = import_module(f"{__package__}.{_MODULES[kind]}")
+    return cast("Sequence[AuditRule]", module.HYGIENE)
+
+
+class AuditFinding(NamedTuple):
+    """A trace, and the check that found it."""
+
+    check: AuditRule
+    trace: Trace
+
+
+def checks_of(declared: Neighbours, levels: Mapping[str, Level]) -> list[tuple[str, AuditRule]]:
+    """Return the checks that are on, of the kinds that are judged, each with its kind."""
+    kinds = {manifest.ref.kind for manifest in declared.own}
+    return [
+        (kind, check)
+        for kind in BY_NAME
+        if kind in kinds
+        for check in hygiene_of(kind)
+        if is_on(check.code, levels, only_asked=check.asked)
+    ]
+
+
+def counted(told: LookedBack, span: Span, declared: Iterable[Manifest]) -> AuditEvidence:
+    """Return the evidence from what was read, and what is lacking, with the reason."""
+    lacks = dict(told.lacks)
+    days = (span.until - span.since).days
+    moments = [at for event in told.events if (at := moment(event.cx_event_timestamp)) is not None]
+    oldest = min(moments, default=None)
+    covered = 0 if oldest is None else min(days, -(-(span.until - oldest) // timedelta(days=1)))
+    if Rest.EVENTS in lacks:
+        lacks[Rest.NAMES] = lacks[Rest.SPAN] = lacks[Rest.EVENTS]
+    else:
+        _find_gaps(told.events, lacks)
+        if told.has_older:
+            covered = days
+        elif oldest is None:
+            lacks[Rest.SPAN] = "there is no event at all, so it is unknown how long they are kept"
+        elif oldest - span.since > SLACK:
+            lacks[Rest.SPAN] = (
+                f"the oldest event is of {oldest:%Y-%m-%d}, so they may be kept for "
+                f"{covered:,} days only: `--days {covered - 1}` looks at what is kept"
+            )
+        else:
+            covered = days
+    if Rest.INCIDENTS not in lacks and any(
+        moment(incident.created_at) is None for incident in told.incidents
+    ):
+        lacks[Rest.INCIDENTS] = "an incident does not say since when it is open"
+    return AuditEvidence(
+        at=span.until,
+        days=days,
+        covered=covered,
+        of=_happened(told, declared),
+        met=told.met,
+        live=told.live,
+        logs=told.logs,
+        lacks=lacks,
+    )
+
+
+def _find_gaps(events: Sequence[AlertEvent], lacks: dict[Rest, str]) -> None:
+    """Record what events leave out, without which it is unknown what happened."""
+    if nameless := sum(not event.alert_id for event in events):
+        lacks[Rest.NAMES] = f"{nameless:,} of {len(events):,} events name no alert"
+    if events and nameless == len(events):
+        lacks[Rest.EVENTS] = "no event names its alert"
+    elif events and not any(event.turn for event in events):
+        lacks[Rest.EVENTS] = "no event says whether its alert began to fire"
+
+
+def _happened(told: LookedBack, declared: Iterable[Manifest]) -> dict[str, AlertHistory]:
+    fired: dict[str, dict[str, datetime]] = defaultdict(dict)
+    over: dict[str, dict[str, datetime]] = defaultdict(dict)
+    unclear: Counter[str] = Counter()
+    for number, event in enumerate(told.events):
+        at = moment(event.cx_event_timestamp)
+        if at is None or not event.turn:
+            unclear[event.alert_id] += 1
+        elif event.is_trigger:
+            key = event.cx_event_dedup_key or event.cx_event_key or str(number)
+            fired[event.alert_id].setdefault(key, at)
+        elif event.cx_event_dedup_key:
+            over[event.alert_id].setdefault(event.cx_event_dedup_key, at)
+    still_open = _open_since(told, declared)
+    alerts = {*fired, *over, *unclear, *still_open} - {""}
+    return {
+        alert: AlertHistory(
+            tuple(sorted(fired[alert].values())),
+            tuple(
+                over[alert][key] - at
+                for key, at in fired[alert].items()
+                if key in over[alert] and over[alert][key] >= at
+            ),
+            tuple(sorted(still_open.get(alert, ()))),
+            unclear[alert],
+        )
+        for alert in alerts
+    }
+
+
+def _open_since(told: LookedBack, declared: Iterable[Manifest]) -> dict[str, list[datetime]]:
+    """Map alerts to when their open incidents began: by events, else by a name of one alert."""
+    by_name = _ids_by_name(declared)
+    found: dict[str, list[datetime]] = defaultdict(list)
+    for incident in told.incidents:
+        alert = told.behind.get(incident.id) or by_name.get(incident.name, "")
+        at = moment(incident.created_at)
+        if alert and at is not None:
+            found[alert].append(at)
+    return found
+
+
+def _ids_by_name(declared: Iterable[Manifest]) -> dict[str, str]:
+    named = [
+        (str(name), str(manifest.remote_id).lower())
+        for manifest in declared
+        if manifest.remote_id is not None
+        and manifest.ref.kind in _MODULES
+        and isinstance(name := manifest.spec.get("name"), str)
+    ]
+    counts = Counter(name for name, _ in named)
+    return {name: remote_id for name, remote_id in named if counts[name] == 1}
+
+
+def judged(
+    declared: Neighbours, record: AuditEvidence, levels: Mapping[str, Level]
+) -> tuple[list[AuditFinding], list[Unjudged]]:
+    """Return the findings of the checks, and the checks that cannot be made, by what is lacking.
+
+    `own` of what is declared are the manifests that are judged, of all kinds.
+    """
+    found: list[AuditFinding] = []
+    lacking: dict[Rest, list[str]] = defaultdict(list)
+    wanted = {manifest.ref for manifest in declared.own}
+    for kind, check in checks_of(declared, levels):
+        missing = next((rest for rest in check.rests_on if rest in record.lacks), None)
+        if missing is not None:
+            lacking[missing].append(check.code)
+            continue
+        own = [manifest for manifest in declared.every if manifest.ref.kind == kind]
+        traces = check.find(replace(declared, own=own), record)
+        found.extend(AuditFinding(check, trace) for trace in traces if trace.manifest.ref in wanted)
+    unjudged = [Unjudged(tuple(codes), rest, record.lacks[rest]) for rest, codes in lacking.items()]
+    return found, unjudged
+
+
+def audit_now(session: Session, options: Options, days: int) -> Audit:
+    """Audit a workspace over its own API client.
+
+    Raises NotAuthorised where the key is refused, and Unavailable where nothing can be read.
+    """
+    until = now().replace(microsecond=0)
+    span = Span(until - timedelta(days=days), until)
+    workspace = session.workspace
+    every = {manifest.ref: manifest for manifest in (*workspace.manifests, *session.others)}
+    declared = Neighbours(workspace.manifests, tuple(every.values()), workspace.elsewhere)
+    levels = session.project.settings.checks
+    checks = checks_of(declared, levels)
+    wanted = {rest for _, check in checks for rest in check.rests_on}
+    lookback, requests = asyncio.run(_reported(session, span, wanted))
+    ages = Ages(session.project.root, os.environ, session.journal().entries)
+    record = counted(lookback, span, declared.every)
+    record = replace(record, declared=ages.declared, since=ages.since)
+    found, unjudged = judged(declared, record, levels)
+    if ages.unknown:
+        codes = tuple(check.code for _, check in checks if Rest.AGE in check.rests_on)
+        why = (
+            f"of {plural(len(ages.unknown), 'alert')} that are off, neither the journal nor the "
+            "history of the file shows since when"
+        )
+        unjudged.append(Unjudged(codes, Rest.AGE, why))
+    audit = Audit(
+        since=span.since,
+        until=until,
+        days=days,
+        covered=record.covered,
+        events=len(lookback.events),
+        requests=requests,
+        resources=len(declared.own),
+        unjudged=tuple(unjudged),
+    )
+    return _placed(audit, found, session, options)
+
+
+async def _reported(session: Session, span: Span, wanted: set[Rest]) -> tuple[LookedBack, int]:
+    async with open_api(session) as api:
+        return await look_back(api, span, wanted), api.sent
+
+
+def _placed(audit: Audit, found: list[AuditFinding], session: Session, options: Options) -> Audit:
+    """Return the audit with its findings, each at its line in a manifest, without silenced ones.
+
+    The files are read again because nothing else keeps their text.
+    """
+    root, settings = session.project.root, session.project.settings
+    paths = manifest_paths(options, session.project)
+    files = find_files(paths, root, settings.exclude, settings.limits.files)
+    silencing = Silencing(settings.checks, [rule.name for rule in settings.own_rules])
+    loader = Loader(
+        files.root,
+        sources_of(paths, root, settings.limits.size),
+        replace(session.scope(options), may_lack=True),
+        settings.environments,
+        silencing,
+    )
+    loader.sources.begin()
+    for file in files.files:
+        loader.load(file)
+    loader.complain_of_strays()
+    texts = {declared.manifest.ref: declared.spec for declared in loader.declared}
+    complaints: list[Complaint] = []
+    evidence: dict[tuple[Complaint, str], AuditFinding] = {}
+    for finding in found:
+        check, (manifest, (path, message, suggestion, at_key), _) = finding
+        if manifest.ref in texts:
+            remark = warning(check.code, path, message, suggestion, at_key=at_key)
+            complaint = texts[manifest.ref].complaint(remark)
+            complaints.append(complaint)
+            evidence[complaint, complaint.ref] = finding
+    told = silencing.told(sorted(complaints), [declared.manifest for declared in loader.declared])
+    shown = ((complaint, evidence[complaint, complaint.ref]) for complaint in told.complaints)
+    return replace(
+        audit,
+        found=tuple(
+            Audited(complaint, finding.trace.figures, finding.check.rests_on)
+            for complaint, finding in shown
+        ),
+        suppressed=told.suppressed,
+    )
+
 
 DAYS = 90
 MOST_DAYS = 365
@@ -40,15 +469,11 @@ def audit(*, options: Options, days: int, form: str, fail_on: str | None) -> int
     Each finding has a code, its place and its evidence. What the service does not
     show is named, and what rests on it is not judged. Nothing is written.
     """
-    from reconciler.features.audit.audit_workspace import audit_now  # noqa: PLC0415 - heavy
-
     session = begin_session(options, may_lack=True)
     made = audit_now(session, options, days)
     shown = _shown(made, form, session, stdout_style(verbose=options.verbose))
     if options.verbose:
-        from reconciler.features.audit.audit_formats import describe_requests  # noqa: PLC0415 - heavy
-
-        words(describe_requests(made))
+        words(f"{plural(made.requests, 'request')} made")
     counts_all = fail_on == Severity.WARNING.value
     failing = [complaint for complaint in made.complaints if complaint.is_error or counts_all]
     failed = fail_on is not None and failing
@@ -57,21 +482,16 @@ def audit(*, options: Options, days: int, form: str, fail_on: str | None) -> int
 
 def _shown(made: Audit, form: str, session: Session, style: Style) -> str:
     """Return an audit in a format by its name."""
-    from reconciler.features.audit import audit_formats  # noqa: PLC0415 - heavy
-
     match form:
         case "json":
-            return audit_formats.audit_json(made, session.name, session.target.name)
+            return audit_json(made, session.name, session.target.name)
         case "sarif":
             folder = folder_in_repository(session.project.root)
-            return audit_formats.audit_sarif(made, folder, session.name)
+            return audit_sarif(made, folder, session.name)
         case "markdown":
-            return audit_formats.audit_markdown(made, session.name)
+            return audit_markdown(made, session.name)
         case "html":
-            from reconciler.features.audit.audit_page import audit_html  # noqa: PLC0415 - for this format only
-
-            summary = audit_formats.audit_summary(made)
             where = session.name, session.target.name
-            return audit_html(made, *where, summary, made_now(session.project))
+            return audit_html(made, *where, audit_summary(made), made_now(session.project))
         case _:
-            return audit_formats.audit_text(made, style)
+            return audit_text(made, style)

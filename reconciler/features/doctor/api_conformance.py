@@ -15,13 +15,21 @@ from typing_extensions import TypedDict
 
 from reconciler.api.client import Api
 from reconciler.api.replies import NotFound, Reply, meaning_of_404, message_of, phrase
-from reconciler.api.retry import LOST_STATUSES, Method
+from reconciler.api.retry import LOST_STATUSES
 from reconciler.api.secret import Secret
 from reconciler.cli import options
 from reconciler.cli.console import data, json_data, stdout_style, words
 from reconciler.document import Json, value_at
 from reconciler.errors import ExitCode, InvalidInput, ReconcilerError, UnreadableReply, worst
-from reconciler.features.doctor.permissions import DISLIKED, NOBODY, REFUSED, asked, with_hint
+from reconciler.features.doctor.command import (
+    DISLIKED,
+    NOBODY,
+    REFUSED,
+    Probe,
+    asked,
+    with_hint,
+    without_manifests,
+)
 from reconciler.kinds import BY_NAME
 from reconciler.kinds.assumed_reads import existing_in
 from reconciler.kinds.dashboard.remote import BY_SLUG, DASHBOARDS
@@ -30,7 +38,6 @@ from reconciler.kinds.slo.remote import SLOS, VALIDATE
 from reconciler.model.assumptions import POLICIES, Listing, Parameter, Reads
 from reconciler.operations.open_project import Options, open_project
 from reconciler.operations.open_session import Session, open_api, open_target
-from reconciler.operations.secret_sources import named_secrets
 from reconciler.project import Environment, Service, choose_environment, unsafe_base_url
 from reconciler.records.listings import (
     ALERT_EVENTS,
@@ -48,7 +55,6 @@ from reconciler.records.listings import (
 from reconciler.records.record import Record
 from reconciler.report.safe import safe
 from reconciler.report.table import Colour, Style
-from reconciler.workspace.workspace import Workspace
 
 Verdict = Literal["agrees", "differs", "untold"]
 LONGEST_DETAIL = 160
@@ -111,12 +117,8 @@ class ConformanceCheck:
     """One request, and the law that its answer should keep."""
 
     endpoint: int
-    words: str
-    method: Method
-    path: str
+    probe: Probe
     judge: Judge
-    params: Mapping[Parameter, Json] | None = None
-    body: Json = None
     keyless: bool = False
 
 
@@ -222,31 +224,31 @@ def questions() -> tuple[ConformanceCheck, ...]:
     usage: Json = {"range": "RANGE_LAST_WEEK"}
     tested: Json = {"metaFieldsValuesList": [row]}
     events = _paged("events", AlertEvent)
+    cases = _paged("cases", Case)
     incidents = _paged("incidents", Incident)
     incident_events = _paged("items", ExtendedIncidentEvent, always=False)
     nowhere = f"{DASHBOARDS}/{NO_SUCH_DASHBOARD}"
+    policies = partial(Probe, method="GET", path=POLICIES, params=logs)
     return (
+        ConformanceCheck(15, policies("without a key: 401"), _unauthorised, keyless=True),
+        ConformanceCheck(15, policies("log policies, each with its order"), _policy_order),
+        ConformanceCheck(5, Probe("a dashboard that is not there", "GET", nowhere), _absent),
         ConformanceCheck(
-            15, "without a key: 401", "GET", POLICIES, _unauthorised, logs, keyless=True
+            6, Probe("a slug that is not there", "GET", f"{BY_SLUG}/reconciler-asks"), _absent
+        ),
+        ConformanceCheck(13, Probe("an SLO that is not there", "GET", f"{SLOS}/{NOBODY}"), _absent),
+        ConformanceCheck(14, Probe("validating an SLO", "POST", VALIDATE, slo), _validated),
+        ConformanceCheck(18, Probe("testing a log", "POST", BULK_TEST, tested), _tested),
+        ConformanceCheck(
+            2, Probe("alert events, two a page", "GET", ALERT_EVENTS, params=page), events
+        ),
+        ConformanceCheck(7, Probe("cases, two a page", "POST", CASES, body_page), cases),
+        ConformanceCheck(8, Probe("incidents, two a page", "POST", INCIDENTS, {}, page), incidents),
+        ConformanceCheck(
+            9, Probe("incident events, two a page", "GET", EVENTS, params=page), incident_events
         ),
         ConformanceCheck(
-            15, "log policies, each with its order", "GET", POLICIES, _policy_order, logs
-        ),
-        ConformanceCheck(5, "a dashboard that is not there", "GET", nowhere, _absent),
-        ConformanceCheck(
-            6, "a slug that is not there", "GET", f"{BY_SLUG}/reconciler-asks", _absent
-        ),
-        ConformanceCheck(13, "an SLO that is not there", "GET", f"{SLOS}/{NOBODY}", _absent),
-        ConformanceCheck(14, "validating an SLO", "POST", VALIDATE, _validated, body=slo),
-        ConformanceCheck(18, "testing a log", "POST", BULK_TEST, _tested, body=tested),
-        ConformanceCheck(2, "alert events, two a page", "GET", ALERT_EVENTS, events, page),
-        ConformanceCheck(
-            7, "cases, two a page", "POST", CASES, _paged("cases", Case), body=body_page
-        ),
-        ConformanceCheck(8, "incidents, two a page", "POST", INCIDENTS, incidents, page, {}),
-        ConformanceCheck(9, "incident events, two a page", "GET", EVENTS, incident_events, page),
-        ConformanceCheck(
-            19, "daily units", "POST", DAILY_UNITS, _records("units", DailyUnits), body=usage
+            19, Probe("daily units", "POST", DAILY_UNITS, usage), _records("units", DailyUnits)
         ),
     )
 
@@ -259,10 +261,10 @@ def assumed_questions(reads: Reads) -> Iterator[ConformanceCheck]:
     for name, read in reads.of_kinds.items():
         no_id = COUNTED_NOBODY if BY_NAME[name].id_form.counted else NOBODY
         words = f"`api.reads.{name}`, one that is not there"
-        yield ConformanceCheck(0, words, "GET", read.path_of(str(no_id)), _absent)
+        yield ConformanceCheck(0, Probe(words, "GET", read.path_of(str(no_id))), _absent)
     for name, listing in reads.lists.items():
-        judge = _listing(name, listing)
-        yield ConformanceCheck(0, f"`api.reads.lists.{name}`", "GET", listing.path, judge)
+        probe = Probe(f"`api.reads.lists.{name}`", "GET", listing.path)
+        yield ConformanceCheck(0, probe, _listing(name, listing))
 
 
 def _listing(name: str, listing: Listing) -> Judge:
@@ -308,19 +310,19 @@ async def examine(api: Api) -> list[ConformanceFinding]:
         for question in (*questions(), *assumed_questions(api.assumptions.reads)):
             found = await _examined(keyless if question.keyless else api, question)
             findings.append(found)
-            if found.exit_code and question.path == POLICIES:
+            if found.exit_code and question.probe.path == POLICIES:
                 break
     return findings
 
 
 async def _examined(api: Api, question: ConformanceCheck) -> ConformanceFinding:
-    found = partial(ConformanceFinding, question.endpoint, question.words)
-    reply = await asked(api, question.method, question.path, question.params, question.body)
+    found = partial(ConformanceFinding, question.endpoint, question.probe.name)
+    reply = await asked(api, question.probe)
     if isinstance(reply, ReconcilerError):
         return found("untold", str(reply), reply.exit_code)
     text = message_of(reply, api.redaction) if not reply.is_json or not reply.ok else ""
     words = phrase(reply.status) + (f": {text}"[:LONGEST_DETAIL] if text else "")
-    if question.path == POLICIES and not question.keyless:
+    if question.probe.path == POLICIES and not question.keyless:
         words = with_hint(api, reply, words)
     if reply.status in REFUSED and not question.keyless:
         return found("untold", words, 10)
@@ -392,18 +394,7 @@ def _session(options: Options, base_url: str | None) -> Session:
     if options.environment is not None:
         name, chosen = choose_environment(found, options.environment)
     target = Service(base_url.rstrip("/"), chosen.authorization)
-    named = named_secrets(options, found, name, chosen)
-    return Session(
-        project=found,
-        name=name,
-        environment=chosen,
-        target=target,
-        workspace=Workspace(),
-        whole=False,
-        named=named,
-        waits=options.waits,
-        reporter=options.reporter,
-    )
+    return without_manifests(options, found, name, chosen, target)
 
 
 async def _found(session: Session) -> list[ConformanceFinding]:

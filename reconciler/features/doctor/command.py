@@ -1,4 +1,4 @@
-"""`reconciler doctor`: check all that a run needs, with reads only."""
+"""`reconciler doctor`: check everything that a run needs; of the service with reads only."""
 
 from __future__ import annotations
 
@@ -6,21 +6,35 @@ import asyncio
 import os
 import ssl
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import datetime
+from email.utils import parsedate_to_datetime
+from http import HTTPStatus
 from pathlib import Path
+from typing import Annotated, Literal, TypeAlias
 from urllib.parse import urlsplit
 
 import click
+from pydantic import ConfigDict, Field, with_config
+from typing_extensions import TypedDict
 
+from reconciler.api.client import Api
+from reconciler.api.replies import NotFound, Reply, meaning_of_404, message_of, phrase
+from reconciler.api.retry import Method
 from reconciler.api.secret import key_from
 from reconciler.api.wire import proxy_for
 from reconciler.cli import options
 from reconciler.cli.console import data, json_data, stdout_style
+from reconciler.document import Json
 from reconciler.errors import ExitCode, ReconcilerError, worst
-from reconciler.features.doctor.permissions import Check, DoctorDocument, check_service
 from reconciler.journal.entries import RunEntry
 from reconciler.journal.journal import Journal
+from reconciler.kinds.dashboard.remote import BY_SLUG
+from reconciler.kinds.log_policy_set.remote import BULK_TEST, LOGS_ONLY
+from reconciler.kinds.slo.remote import SLOS
+from reconciler.model.assumptions import POLICIES, Parameter
 from reconciler.operations.offline import stand_in_scope
 from reconciler.operations.open_project import Options, lead_here, now, open_project
 from reconciler.operations.open_session import Session, open_api, read_workspace
@@ -29,12 +43,14 @@ from reconciler.project import (
     BASE_URL,
     Embedded,
     Environment,
+    Project,
     Service,
     Target,
     choose_environment,
     choose_target,
     in_shard,
 )
+from reconciler.records.listings import ALERT_EVENTS, CASES, DAILY_UNITS, EVENTS, INCIDENTS
 from reconciler.report.safe import columns, safe
 from reconciler.report.table import Colour, Style, wrapped
 from reconciler.report.words import plural
@@ -42,6 +58,166 @@ from reconciler.runtime.advice import bring_back, on_journal
 from reconciler.runtime.cache import open_cache
 from reconciler.runtime.connection import KEY_VARIABLE
 from reconciler.workspace.workspace import Workspace
+
+CheckState: TypeAlias = Literal["ok", "warning", "failed"]
+
+
+@with_config(ConfigDict(extra="forbid"))
+class CheckDocument(TypedDict):
+    """A check of `doctor`."""
+
+    check: str
+    state: CheckState
+    detail: str
+
+
+DoctorDocument: TypeAlias = Annotated[
+    list[CheckDocument], Field(description="What `doctor --format json` prints.")
+]
+
+
+MADE_UP = (
+    "asked for an id that does not exist, and the answer says so: path and key are right; "
+    "this shows nothing about ids that exist"
+)
+NOBODY = "00000000-0000-4000-8000-000000000000"
+SMALLEST_SKEW_SECONDS = 2
+LARGEST_SKEW_SECONDS = 60
+REFUSED = (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN)
+DISLIKED = (HTTPStatus.BAD_REQUEST, HTTPStatus.UNPROCESSABLE_ENTITY)
+NO_ROUTE = (HTTPStatus.NOT_FOUND, HTTPStatus.NOT_IMPLEMENTED)
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One check. `exit_code` counts where it failed."""
+
+    name: str
+    state: CheckState
+    detail: str
+    exit_code: int = ExitCode.DONE
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """A read; its answer shows whether the key may do it.
+
+    `for_nothing` reads what does not exist, so that a 404 is the expected answer.
+    """
+
+    name: str
+    method: Method
+    path: str
+    body: Json = None
+    params: Mapping[Parameter, Json] | None = None
+    for_nothing: bool = False
+
+
+def probes() -> tuple[Probe, ...]:
+    """Return a harmless read for each group of operations; the first shows whether any can work."""
+    page: dict[str, Json] = {"pageSize": 1}
+    paged: Mapping[Parameter, Json] = {"pagination": page}
+    slug = f"{BY_SLUG}/reconciler-doctor-asks"
+    return (
+        Probe("log policies", "GET", POLICIES, params={"sourceType": LOGS_ONLY}),
+        Probe("policy tests", "POST", BULK_TEST, {"metaFieldsValuesList": []}),
+        Probe("dashboards", "GET", slug, for_nothing=True),
+        Probe("SLOs", "GET", f"{SLOS}/{NOBODY}", for_nothing=True),
+        Probe("alert events", "GET", ALERT_EVENTS, params=paged),
+        Probe("cases", "POST", CASES, {"pagination": page}),
+        Probe("incidents", "POST", INCIDENTS, {}, paged),
+        Probe("incident events", "GET", EVENTS, params=paged),
+        Probe("data usage", "POST", DAILY_UNITS, {"range": "RANGE_LAST_WEEK"}),
+    )
+
+
+async def check_service(api: Api, now: datetime) -> list[Check]:
+    """Probe every group of reads, and compare the clocks. Raises nothing.
+
+    Where the first answer shows that no other can succeed, only its check is returned.
+    """
+    first, *others = probes()
+    opening = await asked(api, first)
+    if isinstance(opening, ReconcilerError):
+        return [Check("service", "failed", str(opening), opening.exit_code)]
+    if opening.status == HTTPStatus.UNAUTHORIZED:
+        detail = with_hint(api, opening, f"no: {_describe_reply(api, opening)}")
+        return [Check("key accepted", "failed", detail, 10)]
+    replies = [opening, *await asyncio.gather(*(asked(api, probe) for probe in others))]
+    checks = [_judged(api, *pair) for pair in zip((first, *others), replies, strict=True)]
+    # A wrong setting of the connection affects all checks, so the hint is given once.
+    checks[0] = replace(checks[0], detail=with_hint(api, opening, checks[0].detail))
+    heard = [reply for reply in replies if isinstance(reply, Reply)]
+    return [*checks, _clock(heard, now)]
+
+
+async def asked(api: Api, probe: Probe) -> Reply | ReconcilerError:
+    """Return the answer to a read, or why there is none."""
+    pairs = [
+        pair
+        for name, value in (probe.params or {}).items()
+        for pair in api.assumptions.parameter(name, value)
+    ]
+    try:
+        return await api.probe(probe.method, probe.path, pairs, probe.body)
+    except ReconcilerError as error:
+        return error
+
+
+def _describe_reply(api: Api, reply: Reply) -> str:
+    text = message_of(reply, api.redaction)
+    return phrase(reply.status) + (f": {text}" if text else "")
+
+
+def with_hint(api: Api, reply: Reply, text: str) -> str:
+    """Add a hint about a wrong setting, by the answer for the policy list, which always exists."""
+    missing = reply.status == HTTPStatus.NOT_FOUND
+    hint = api.way.path_hint if missing else api.way.hint(reply)
+    return f"{text}; {hint}" if hint else text
+
+
+def _judged(api: Api, probe: Probe, reply: Reply | ReconcilerError) -> Check:
+    name = f"may read {probe.name}"
+    if isinstance(reply, ReconcilerError):
+        return Check(name, "failed", str(reply), reply.exit_code)
+    if reply.ok and reply.is_readable:
+        return Check(name, "ok", phrase(reply.status))
+    if reply.ok:
+        flaw = "the body is not JSON" if reply.is_whole else "it is a part of the answer only"
+        return Check(name, "failed", f"{phrase(reply.status)}, but {flaw}", 9)
+    if reply.status in NO_ROUTE:
+        return _not_there(name, probe, reply)
+    if reply.status in DISLIKED:
+        text = f"answered, but did not like the question ({_describe_reply(api, reply)})"
+        return Check(name, "warning", text)
+    return Check(name, "failed", _describe_reply(api, reply), 10 if reply.status in REFUSED else 9)
+
+
+def _not_there(name: str, probe: Probe, reply: Reply) -> Check:
+    if reply.status == HTTPStatus.NOT_FOUND and probe.for_nothing:
+        match meaning_of_404(reply):
+            case NotFound.ABSENT:
+                return Check(name, "ok", MADE_UP)
+            case NotFound.UNCLEAR:
+                return Check(name, "warning", "404 without a message, which may mean anything")
+            case NotFound.WRONG_ROUTE:
+                pass
+    return Check(name, "failed", f"{phrase(reply.status)}: no such path", 9)
+
+
+def _clock(replies: Sequence[Reply], now: datetime) -> Check:
+    dated = next((reply.date for reply in replies if reply.date), "")
+    try:
+        skew = (parsedate_to_datetime(dated) - now).total_seconds()
+    except (ValueError, TypeError):
+        return Check("clock", "warning", "the service sends no Date to compare with")
+    if abs(skew) <= SMALLEST_SKEW_SECONDS:
+        return Check("clock", "ok", "the service's clock agrees")
+    text = f"the service's clock is {abs(skew):,.0f} s {'ahead' if skew > 0 else 'behind'}"
+    if abs(skew) > LARGEST_SKEW_SECONDS:
+        return Check("clock", "warning", f"{text}: `--since` and journal times will be off")
+    return Check("clock", "ok", text)
+
 
 _MARGIN = " " * len("warning  ")
 _COLOURS = {"ok": Colour.GREEN, "warning": Colour.YELLOW, "failed": Colour.RED}
@@ -99,31 +275,33 @@ def _checks(options: Options) -> list[Check]:
         target = choose_target(project, name, environment, os.environ)
     except ReconcilerError as error:
         return [*checks, _failed("target", error)]
-    named = named_secrets(options, project, name, environment)
-    session = Session(
-        project=project,
-        name=name,
-        environment=environment,
-        target=target,
-        workspace=Workspace(),
-        whole=False,
-        named=named,
-        waits=options.waits,
-        reporter=options.reporter,
-    )
-    way = [Check("target", "ok", _describe(target, environment))]
+    session = without_manifests(options, project, name, environment, target)
     if isinstance(target, Service):
-        way += [_key(), _proxy(target), _tls(target)]
+        where = f"{target.base_url}, from {'reconciler.yaml' if environment.base_url else BASE_URL}"
+        way = [Check("target", "ok", where), _key(), _proxy(target), _tls(target)]
+    else:
+        way = [Check("target", "ok", f"the embedded emulator, {target.data}")]
     checks += [*way, *_journal(session, options), *_secrets(session)]
     if all(check.state != "failed" for check in way):
         checks += asyncio.run(_service(session))
     return checks
 
 
-def _describe(target: Target, environment: Environment) -> str:
-    if isinstance(target, Embedded):
-        return f"the embedded emulator, {target.data}"
-    return f"{target.base_url}, from {'reconciler.yaml' if environment.base_url else BASE_URL}"
+def without_manifests(
+    options: Options, project: Project, name: str, environment: Environment, target: Target
+) -> Session:
+    """Return a session that has read no manifests, and knows only the secrets that they name."""
+    return Session(
+        project=project,
+        name=name,
+        environment=environment,
+        target=target,
+        workspace=Workspace(),
+        whole=False,
+        named=named_secrets(options, project, name, environment),
+        waits=options.waits,
+        reporter=options.reporter,
+    )
 
 
 def _key() -> Check:

@@ -1,4 +1,4 @@
-"""`reconciler explain`: the meaning of a field of a manifest, or of a code."""
+"""`reconciler explain`: a field, a code, or a manifest as it is made."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from reconciler.runtime.rows import Rows
 if TYPE_CHECKING:
     from reconciler.features.explain.field_reference import Field
     from reconciler.features.explain.look_up import Several
+
 
 Explain: TypeAlias = "Callable[[str, Options], Explanation]"
 
@@ -95,13 +96,13 @@ def _is_plain(options: Options) -> bool:
 
 def _expanded(words: tuple[str, ...], options: Options, *, is_plain: bool) -> int:
     """Print one manifest with everything filled in."""
-    from reconciler.features.explain import expand_manifest  # noqa: PLC0415 - manifests are read for this alone
+    from reconciler.features.explain.look_up import expanded  # noqa: PLC0415 - manifests are read for this alone
     from reconciler.workspace.compose import UnwritableError  # noqa: PLC0415 - as below
 
     if len(words) > 1 or not is_plain:
         raise UsageError("--expanded takes one Kind/name, and is YAML without another option")
     try:
-        text = expand_manifest.expanded(options, words[0])
+        text = expanded(options, words[0])
     except UnwritableError as error:
         raise InvalidInput(f"{safe(words[0])} cannot be written out: {safe(error.why)}") from None
     return data(text)

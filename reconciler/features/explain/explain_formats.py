@@ -8,9 +8,8 @@ from typing import Annotated, Final, NotRequired, assert_never
 from pydantic import Field as Said
 from typing_extensions import TypedDict
 
-from reconciler.features.explain.examples import document_of
 from reconciler.features.explain.field_reference import Field, Need, chosen_of
-from reconciler.features.explain.look_up import Several
+from reconciler.features.explain.look_up import Several, document_of
 from reconciler.kinds.field_traits import ValueCoverage
 from reconciler.report.explanations.pages import Explanation, Sample, code_lines
 from reconciler.report.safe import columns, json_text, safe
@@ -93,7 +92,18 @@ def explained_json(subject: Field | Explanation | Several, *, recursive: bool) -
             if recursive:
                 document["below"] = [_field_document(field) for field in subject.inside()]
         case Explanation():
-            document = ExplainedDocument(code=_code_document(subject))
+            document = ExplainedDocument(
+                code={
+                    "code": subject.code,
+                    "title": subject.title,
+                    "about": subject.family.about,
+                    "means": subject.means,
+                    "why": subject.why,
+                    "wrong": _sample_document(subject.wrong),
+                    "right": _sample_document(subject.right),
+                    "page": f"docs/{subject.page}.md",
+                }
+            )
         case Several(fields=fields):
             document = ExplainedDocument(candidates=[field.address for field in fields])
         case _:
@@ -223,19 +233,6 @@ def _field_document(field: Field) -> ExplainedFieldDocument:
         endpoints=[endpoint.shown for endpoint in field.endpoints],
         example="" if unread is not None else yaml_text(document_of(field)),
         fields=[child.name for child in field.fields],
-    )
-
-
-def _code_document(explanation: Explanation) -> ExplanationDocument:
-    return ExplanationDocument(
-        code=explanation.code,
-        title=explanation.title,
-        about=explanation.family.about,
-        means=explanation.means,
-        why=explanation.why,
-        wrong=_sample_document(explanation.wrong),
-        right=_sample_document(explanation.right),
-        page=f"docs/{explanation.page}.md",
     )
 
 

@@ -15,7 +15,7 @@ from pydantic.fields import FieldInfo
 from reconciler.document import Json
 from reconciler.kinds import BY_NAME, KINDS, field_traits
 from reconciler.kinds.field_traits import MANIFEST, MANIFEST_KEYS, METADATA, EnvelopeField
-from reconciler.kinds.kind import UUID, Endpoint, Kind
+from reconciler.kinds.kind import UUID, Endpoint
 from reconciler.model.assumptions import descriptions_of
 from reconciler.project.settings import ProjectFile
 
@@ -103,7 +103,15 @@ class Field:
 @cache
 def roots() -> Mapping[str, Field]:
     """Return the tree of each kind and of the project file, by the root of its paths."""
-    trees = [_kind_tree(kind) for kind in KINDS]
+    of_kinds = [(kind, _tree(kind.spec, kind.name, ())) for kind in KINDS]
+    trees = [
+        replace(
+            tree,
+            said=f"{tree.said} {kind.limits}",
+            fields=(*tree.fields, *_envelope(kind.name)),
+        )
+        for kind, tree in of_kinds
+    ]
     said = "The project file, reconciler.yaml: where manifests are, and where they are applied."
     project = replace(_tree(ProjectFile, PROJECT, ()), said=said)
     any_kind = Field(
@@ -120,12 +128,6 @@ def roots() -> Mapping[str, Field]:
 def all_fields() -> tuple[Field, ...]:
     """Return every field, tree after tree, each before its children."""
     return tuple(field for root in roots().values() for field in (root, *root.inside()))
-
-
-def _kind_tree(kind: Kind) -> Field:
-    tree = _tree(kind.spec, kind.name, ())
-    fields = (*tree.fields, *_envelope(kind.name))
-    return replace(tree, said=f"{tree.said} {kind.limits}", fields=fields)
 
 
 def _envelope(kind: str) -> Iterator[Field]:

@@ -1,19 +1,206 @@
-"""`reconciler fmt`: format manifests and exports."""
+"""`reconciler fmt`: bring manifests, exports and the project file into the standard layout."""
 
 from __future__ import annotations
 
+import os
 import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import click
 
 from reconciler.cli import options
 from reconciler.cli.console import data, stderr_style, words
+from reconciler.document import Json, value_at
 from reconciler.errors import ExitCode, InvalidInput, UsageError
-from reconciler.operations.open_project import Options
+from reconciler.kinds import BY_NAME
+from reconciler.model import API_VERSION
+from reconciler.operations.open_project import Options, manifest_paths, open_project
+from reconciler.project import Project, choose_environment
 from reconciler.report.complaints.document import complaints_text, fix_diff
 from reconciler.report.safe import safe
 from reconciler.report.words import plural
+from reconciler.syntax.characters import departure_from_json
+from reconciler.syntax.diagnostic import Complaint
+from reconciler.syntax.files import PROJECT_FILE, decode, display_name, find_files
+from reconciler.syntax.parsed_text import Reading, complaints_of_text
+from reconciler.syntax.read_text import Sources, read_text
+from reconciler.workspace.expression_scope import Scope, withheld_from
+from reconciler.workspace.layout import tidied
+from reconciler.workspace.workspace import files_taken, sources_of
+from reconciler.workspace.write_files import FOLDER, has_schemas, replace_text, with_modeline
+
+NOT_LAID_OUT = (
+    "another layout would change what this file says, so it is left as it is: write what is odd "
+    "in it another way"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Tidy:
+    """A file in another layout: path, display name, and text before and after.
+
+    The file must be written inside one of `roots`.
+    """
+
+    path: Path
+    name: str
+    before: str
+    after: str
+    roots: tuple[Path, ...]
+
+
+@dataclass(slots=True)
+class Tidied:
+    """The files that would change, complaints about unreadable files, and the number of files.
+
+    `left_out` is the number of files that were not selected.
+    """
+
+    changed: list[Tidy] = field(default_factory=list)
+    complaints: list[Complaint] = field(default_factory=list)
+    files: int = 0
+    left_out: int = 0
+
+
+def find_untidy(
+    paths: Sequence[Path],
+    project: Project,
+    *,
+    modelines: bool = False,
+    wanted: Callable[[str], bool] = lambda _: True,
+) -> Tidied:
+    """Return what the standard layout would change in manifests under `paths` and their exports.
+
+    The project file is included if it is among the paths, or below one. With `modelines`, each YAML
+    file gets the line by which editors find its schema. Files with a name that is not `wanted` are
+    only counted.
+    """
+    sources = Sources[None](sources_of(paths, project.root, project.settings.limits.size).roots)
+    search = _Search(project.root, sources, wanted, modelines=modelines)
+    found = find_files(paths, project.root, project.settings.exclude, project.settings.limits.files)
+    search.found.complaints.extend(found.complaints)
+    for path in _project_files(paths, project):
+        search.look_at(path, display_name(path, project.root), is_json=False)
+    for file in found.files:
+        search.look_at(file.path, file.name, is_json=file.is_json)
+    return search.found
+
+
+def text_in(content: bytes, name: str) -> tuple[str, str | Sequence[Complaint]]:
+    """Return a text from outside a file, and its standard layout or its errors.
+
+    A text that is valid JSON is read as JSON.
+    """
+    text = decode(content, name)
+    if isinstance(text, Complaint):
+        return "", [text]
+    is_json = text.lstrip()[:1] in ("{", "[") and departure_from_json(text) is None
+    return text, _made_of(read_text(text, is_json=is_json), name, is_json=is_json)
+
+
+def _made_of(reading: Reading, name: str, *, is_json: bool) -> str | Sequence[Complaint]:
+    """Return a text in the standard layout, or its errors."""
+    errors = [complaint for complaint in complaints_of_text(name, reading) if complaint.is_error]
+    if errors:
+        return errors
+    after = tidied(reading, is_json=is_json)
+    return [Complaint.of_file(name, "M118", NOT_LAID_OUT)] if after is None else after
+
+
+def _project_files(paths: Sequence[Path], project: Project) -> Iterator[Path]:
+    file = project.file
+    for path in paths:
+        if path.name == PROJECT_FILE:
+            yield path
+        elif file is not None and file.resolve().is_relative_to(path.resolve()):
+            yield file
+
+
+@dataclass(slots=True)
+class _Search:
+    root: Path
+    sources: Sources[None]
+    wanted: Callable[[str], bool]
+    modelines: bool = False
+    found: Tidied = field(default_factory=Tidied)
+    seen: set[Path] = field(default_factory=set)
+
+    def look_at(self, path: Path, name: str, *, is_json: bool) -> None:
+        """Record the layout of one file, and of the exports that it names."""
+        if path.resolve() in self.seen:
+            return
+        self.seen.add(path.resolve())
+        reading = self.sources.read(path, name, is_json=is_json)
+        if self.wanted(name):
+            self.found.files += 1
+            self._hold(path, name, reading, is_json=is_json)
+        else:
+            self.found.left_out += 1
+        if isinstance(reading, Reading):
+            for document in reading.documents:
+                export = _export_of(document.value)
+                file = path.parent / export
+                # `validate` reports a file that does not exist.
+                if export and file.is_file():
+                    self.look_at(file, display_name(file, self.root), is_json=True)
+
+    def _hold(self, path: Path, name: str, reading: Reading | Complaint, *, is_json: bool) -> None:
+        """Compare one file with its layout."""
+        if isinstance(reading, Complaint):
+            self.found.complaints.append(reading)
+            return
+        made = _made_of(reading, name, is_json=is_json)
+        if not isinstance(made, str):
+            self.found.complaints.extend(made)
+            return
+        before = reading.lines.text
+        if self.modelines and not is_json:
+            made = with_modeline(made, path, self.root)
+        if made != before:
+            self.found.changed.append(Tidy(path, name, before, made, self.sources.roots))
+
+
+def _export_of(document: Json) -> str:
+    """Return the file of the export that a manifest names, or ""."""
+    if not isinstance(document, dict) or document.get("apiVersion") != API_VERSION:
+        return ""
+    kind, named = document.get("kind"), value_at(document, ("spec", "file"))
+    known = BY_NAME.get(kind) if isinstance(kind, str) else None
+    is_export = known is not None and known.from_export is not None
+    return named if is_export and isinstance(named, str) and not named.startswith("/") else ""
+
+
+def find(options: Options, *, modeline: bool = False) -> Tidied:
+    """Return which manifests need formatting, and the project file where no path was given.
+
+    With a selection, files without a selected resource are only counted. Raises InvalidInput for a
+    malformed project file, and UsageError where a modeline would lead to missing schemas.
+    """
+    project = open_project(options)
+    if modeline and not has_schemas(project.root):
+        raise UsageError(
+            f"there are no schemas in {FOLDER}/ of the project: `reconciler init` writes them"
+        )
+    paths = manifest_paths(options, project)
+    wanted = _wanted(options, project, paths) if options.selection else lambda _: True
+    if not options.paths and project.file is not None:
+        paths.append(project.file)
+    return find_untidy(paths, project, modelines=modeline, wanted=wanted)
+
+
+def _wanted(options: Options, project: Project, paths: Sequence[Path]) -> Callable[[str], bool]:
+    """Return a check for files that hold a selected resource in an environment."""
+    environments = project.settings.environments
+    if options.environment is not None or not environments:
+        environments = dict([choose_environment(project, options.environment)])
+    withheld = withheld_from(os.environ)
+    scopes = [
+        Scope(name, environment.variables, None, withheld=withheld, selection=options.selection)
+        for name, environment in environments.items()
+    ]
+    return files_taken(paths, project.root, scopes, project.settings, options.selection).has
 
 
 def format_summary(changed: int, files: int, left_out: int = 0, *, is_done: bool) -> str:
@@ -54,12 +241,10 @@ def fmt(*, options: Options, check: bool, diff: bool, modeline: bool) -> int:
         if len(options.paths) > 1 or modeline or options.selection:
             raise UsageError("`-` is stdin, and takes no other argument")
         return _stdin(check=check, diff=diff)
-    from reconciler.features.fmt.format_files import find, write  # noqa: PLC0415 - not for stdin
-
     found = find(options, modeline=modeline)
     changed = found.changed
-    if not check and not diff:
-        write(found)
+    for tidy in () if check or diff else changed:
+        replace_text(tidy.path, tidy.name, tidy.roots, before=tidy.before, after=tidy.after)
     if found.complaints:
         words(
             complaints_text(found.complaints, stderr_style(verbose=options.verbose)), laid_out=True
@@ -76,8 +261,6 @@ def fmt(*, options: Options, check: bool, diff: bool, modeline: bool) -> int:
 
 def _stdin(*, check: bool, diff: bool) -> int:
     """Format stdin; only the result, or the difference, is written to stdout."""
-    from reconciler.features.fmt.format_files import text_in  # noqa: PLC0415 - not for files
-
     before, after = text_in(sys.stdin.buffer.read(), "stdin")
     if not isinstance(after, str):
         words(complaints_text(after, stderr_style(verbose=False)), laid_out=True)

@@ -14,7 +14,6 @@ from reconciler.errors import UsageError, worst
 from reconciler.features.import_.import_resources import (
     ImportDocument,
     ImportResult,
-    OtherDefault,
     import_now,
 )
 from reconciler.features.import_.import_sources import ToImport
@@ -22,6 +21,7 @@ from reconciler.journal.store import LockTimeout
 from reconciler.kinds import KINDS
 from reconciler.kinds.kind import Kind
 from reconciler.operations.open_project import Options
+from reconciler.operations.open_session import Session
 from reconciler.report.safe import safe
 from reconciler.report.words import plural
 from reconciler.syntax.suggestions import nearest
@@ -124,7 +124,7 @@ def import_(  # noqa: PLR0913 - one for each option
         dry_run=dry_run,
     )
     result = import_now(options, wanted, patience)
-    code = worst(result.exit_codes)
+    code = worst({left.exit_code for left in result.skipped} - {0})
     report_skipped(result, quiet=options.quiet, verbose=options.verbose)
     if form == "json":
         json_data(document_of(result), ending=code)
@@ -135,8 +135,8 @@ def import_(  # noqa: PLR0913 - one for each option
         words(summary_of(result, dry_run=dry_run))
         if exports and not dry_run and (unwatched := describe_unwatched(result)):
             words(unwatched)
-        if result.imported and result.default is not None and not dry_run:
-            offer_default(result.default)
+        if result.imported and not dry_run:
+            offer_default(result.session)
     return code
 
 
@@ -196,7 +196,10 @@ def document_of(result: ImportResult) -> ImportDocument:
             {"ref": str(resource.ref), "file": resource.file, "remoteId": resource.remote_id}
             for resource in result.imported
         ],
-        "skipped": [{"what": left.what, "why": left.told} for left in result.skipped],
+        "skipped": [
+            {"what": left.what, "why": ": ".join(filter(None, (left.why, left.remedy)))}
+            for left in result.skipped
+        ],
     }
 
 
@@ -230,17 +233,20 @@ def summary_of(result: ImportResult, *, dry_run: bool) -> str:
     return f"wrote {count}" if result.imported else "nothing to write"
 
 
-def offer_default(default: OtherDefault) -> None:
+def offer_default(session: Session) -> None:
     """Offer to make the environment of this import the default; without a terminal, say how.
 
     Raises InvalidInput where the project file cannot be edited.
     """
-    line = f"`{default_environment(default.this)}` in {default.file.name}"
-    fact = f"without -e, commands use `{default.name}`"
+    file, name = session.project.file, session.project.settings.default_environment
+    if file is None or name in (None, session.name):
+        return
+    line = f"`{default_environment(session.name)}` in {file.name}"
+    fact = f"without -e, commands use `{name}`"
     if not is_terminal():
-        words(safe(f"{fact}: write {line} to use `{default.this}`"))
+        words(safe(f"{fact}: write {line} to use `{session.name}`"))
     elif agreed(safe(f"{fact}. Write {line}?")):
-        set_default_environment(default.file, default.this)
+        set_default_environment(file, session.name)
 
 
 def describe_unwatched(result: ImportResult) -> str:

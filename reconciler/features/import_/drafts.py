@@ -18,10 +18,10 @@ from reconciler.features.import_.match_declared import (
     Mention,
     NamedImport,
     Stretch,
+    content_mark,
     mentions_in,
     with_references,
 )
-from reconciler.features.import_.names import content_mark
 from reconciler.features.import_.records import Hiding, ImportRecord, Left, minimal
 from reconciler.model import API_VERSION, Manifest, Ref, Source
 from reconciler.model.assumptions import Assumptions
@@ -39,20 +39,17 @@ from reconciler.workspace.write_files import holds, led
 _WRITER = json.JSONEncoder(check_circular=False)
 
 
+@dataclass(frozen=True, slots=True)
 class Buffer:
     """Documents in a temporary file until their names are known; `is_minimal` as in records."""
 
-    def __init__(
-        self, stream: IO[bytes], assumptions: Assumptions, *, is_minimal: bool = False
-    ) -> None:
-        self._stream = stream
-        self._is_minimal = is_minimal
-        self._assumptions = assumptions
+    stream: IO[bytes]
+    assumptions: Assumptions
+    is_minimal: bool
 
     def keep(self, record: ImportRecord, origin: ImportOrigin, revision: str = "") -> Brief:
         """Store the document of a record, and return the record without it."""
-        if self._is_minimal:
-            record = minimal(record)
+        record = minimal(record) if self.is_minimal else record
         stretch = self.put(_WRITER.encode(record.spec).encode())
         nameless = Manifest(Ref(record.kind.name, ""), record.spec, Source("", 1))
         slugs = record.kind.identities(nameless)
@@ -61,26 +58,27 @@ class Buffer:
         return Brief(
             record=replace(record, spec={}),
             title=record.title,
+            said=f"{record.called} ({record.where})",
             mark=content_mark(record.spec if is_told_by_content else record.remote_id),
             mentions=tuple(mentions_in(record.spec, record.kind)),
             slugs=tuple((label, slug) for label, slug in slugs.items() if slug),
             origin=origin,
-            can_be_read=record.kind.readable_by(self._assumptions),
+            can_be_read=record.kind.readable_by(self.assumptions),
             revision=revision,
             stretch=stretch,
         )
 
     def put(self, content: bytes) -> Stretch:
         """Append bytes to the file, and return where they are."""
-        offset = self._stream.seek(0, os.SEEK_END)
-        self._stream.write(content)
+        offset = self.stream.seek(0, os.SEEK_END)
+        self.stream.write(content)
         return offset, len(content)
 
     def get(self, stretch: Stretch) -> bytes:
         """Return the stored bytes."""
         offset, length = stretch
-        self._stream.seek(offset)
-        return self._stream.read(length)
+        self.stream.seek(offset)
+        return self.stream.read(length)
 
     def spec(self, brief: Brief) -> dict[str, Json]:
         """Return the stored document of a record."""

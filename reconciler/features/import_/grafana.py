@@ -14,7 +14,8 @@ from dataclasses import dataclass, field
 from itertools import groupby
 
 from reconciler.document import Json
-from reconciler.features.import_.conversion import (
+from reconciler.features.import_.prometheus import is_logql
+from reconciler.features.import_.records import (
     ALONE,
     NOTHING_ALIKE,
     Beside,
@@ -28,7 +29,6 @@ from reconciler.features.import_.conversion import (
     seconds_of,
     text_at,
 )
-from reconciler.features.import_.prometheus import is_logql
 from reconciler.kinds.dashboard import DASHBOARD
 from reconciler.report.markdown import fenced
 from reconciler.workspace.envelope import is_grafana
@@ -391,7 +391,6 @@ def _static(
         ],
         "valuesOrderDirection": "ORDER_DIRECTION_UNSPECIFIED",
     }
-    description = variable.text("description")
     made: dict[str, Json] = {
         "displayName": variable.text("label") or variable.text("name"),
         "displayType": "VARIABLE_DISPLAY_TYPE_V2_UNSPECIFIED",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -13,60 +14,168 @@ from uuid import uuid4
 from pydantic import ConfigDict, Field, with_config
 from typing_extensions import TypedDict
 
+from reconciler.api.secret import Redaction
 from reconciler.document import Json, covers
-from reconciler.errors import ExitCode
+from reconciler.errors import ExitCode, InvalidInput, UsageError
 from reconciler.features.import_.drafts import Buffer, Drawings
-from reconciler.features.import_.import_sources import (
-    Gathered,
-    ToImport,
-    gather,
-    how_to_get,
-)
-from reconciler.features.import_.import_target import (
-    check_read,
-    folder_for,
-    open_for_import,
-    refuse_taken,
-)
+from reconciler.features.import_.import_sources import Gathered, ToImport, gather, how_to_get
 from reconciler.features.import_.match_declared import (
     Brief,
     Matched,
     NamedImport,
     There,
+    file_names,
     matched,
     not_imported,
 )
-from reconciler.features.import_.names import file_names
 from reconciler.features.import_.records import IN_A_VARIABLE, Hiding, ImportRecord, Left
 from reconciler.journal.entries import Entry, ImportedEntry, RunEntry
 from reconciler.journal.history import Memory
 from reconciler.journal.journal import Journal
 from reconciler.journal.store import LockTimeout
 from reconciler.kinds import BY_NAME
+from reconciler.kinds.kind import Kind
 from reconciler.model import Manifest, Ref, RemoteId, Seen, Source
 from reconciler.operations.open_project import Options, applied_commit, warn_of_new_journal
-from reconciler.operations.open_session import Session
-from reconciler.project import ProjectVariable
+from reconciler.operations.open_session import Session, open_target, read_workspaces
+from reconciler.operations.secret_sources import Allowed, secrets_named, secrets_of
+from reconciler.project import Project, ProjectVariable
 from reconciler.records.listings import ALERTS
 from reconciler.redaction.redact import conceal
-from reconciler.redaction.templates import holds_seal, resolve
+from reconciler.redaction.templates import holds_seal, named_values, resolve
+from reconciler.report.complaints.document import complaints_summary
 from reconciler.report.safe import safe
-from reconciler.report.words import plural
+from reconciler.report.words import first_few, plural
 from reconciler.runtime.advice import on_manifests
 from reconciler.runtime.failpoints import Point, reached
 from reconciler.runtime.progress import Deed
 from reconciler.syntax.expressions import ExpressionKind, expression
-from reconciler.syntax.files import display_name
+from reconciler.syntax.files import SUFFIXES, display_name, find_files
 from reconciler.syntax.parsed_text import DocumentText
 from reconciler.syntax.read_text import read_text
+from reconciler.workspace.expression_scope import Scope, withheld_from
+from reconciler.workspace.workspace import Workspace
 from reconciler.workspace.write_files import (
     add_variables,
     folder_inside,
+    folder_like,
     names_in,
+    passed_over,
     remove_left,
     settle,
     write_new,
 )
+
+NOT_SET = "M502"
+MOST_NAMED = 10
+
+
+def open_for_import(options: Options, exports: Sequence[Path]) -> tuple[Session, dict[str, str]]:
+    """Return a session with the existing manifests, and the secrets that they name.
+
+    The secrets are those of all environments. Errors in the manifests, and secrets that are not
+    set, do not stop the import, as nothing is sent; errors are only reported. Raises what
+    `open_target` raises.
+    """
+    session = open_target(options)
+    # Exports often lie next to the manifests that they become.
+    options = replace(options, paths=())
+    withheld = withheld_from(os.environ)
+    salt = session.salt
+    scopes = [
+        Scope(
+            name,
+            environment.variables,
+            secrets_of(
+                session.project,
+                name,
+                environment,
+                os.environ,
+                Allowed.ALL if name == session.name else Allowed.NOTHING,
+            ),
+            salt=salt,
+            withheld=withheld,
+        )
+        for name, environment in {
+            **session.project.settings.environments,
+            session.name: session.environment,
+        }.items()
+    ]
+    workspaces = read_workspaces(options, session.project, scopes)
+    workspace = workspaces[session.name]
+    secrets: dict[str, str] = {}
+    for read in workspaces.values():
+        for manifest in read.manifests:
+            secrets |= named_values(manifest.spec)
+    wrong = [error for error in workspace.errors if error.code != NOT_SET]
+    if wrong:
+        # Manifests with errors may name further secrets.
+        named = secrets_named(options, session.project, session.name, session.environment)
+        secrets |= {name: value for name, value in named.items() if not withheld.why(name, value)}
+    secrets = {name: value for name, value in secrets.items() if value}
+    options.reporter.hide(Redaction(secrets.values()))
+    doubted = _complained_of(workspace, exports, session.project.root)
+    home = _home(session.project)
+    # The first import creates the folder.
+    to_be_made = home is not None and not home.exists() and display_name(home, session.project.root)
+    reported = [
+        complaint
+        for complaint in wrong
+        if complaint.file not in doubted and complaint.file != to_be_made
+    ]
+    if reported and not options.quiet:
+        summary = complaints_summary(reported, len(workspace.manifests), workspace.files)
+        options.reporter.say(
+            f"of what is there already: {summary}; see `{on_manifests('validate')}`"
+        )
+    if doubted and not options.quiet:
+        more = f" and {plural(len(doubted) - 1, 'more file')}" if len(doubted) > 1 else ""
+        lie, them = ("lie", "them") if more else ("lies", "it")
+        options.reporter.say(
+            safe(
+                f"{doubted[0]}{more} {lie} where manifests are read from, so `validate` complains "
+                f"of {them}: move {them} out of the project, or leave {them} out with `exclude:` "
+                "in reconciler.yaml"
+            )
+        )
+    return replace(session, workspace=workspace), secrets
+
+
+def _complained_of(workspace: Workspace, exports: Sequence[Path], root: Path) -> list[str]:
+    """Return the names of exports that are read as manifests, and have errors as such."""
+    complained = {complaint.file for complaint in workspace.complaints}
+    complained -= {manifest.source.file for manifest in workspace.manifests}
+    found = find_files(exports, root.resolve()).files if complained and exports else ()
+    return [file.name for file in found if file.name in complained]
+
+
+def folder_for(kind: Kind, project: Project, to: Path | None) -> Path:
+    """Return the folder for manifests of a kind. Raises UsageError for an unusable folder."""
+    root = project.root.resolve()
+    if to is not None:
+        return folder_inside(Path.cwd() / to, root)
+    # Where the project file names folders, manifests are read only from those.
+    home = _home(project)
+    return folder_inside(folder_like((home or project.root) / kind.name), root)
+
+
+def _home(project: Project) -> Path | None:
+    """Return the first folder of `manifests:`, even if it does not exist yet; None for a file."""
+    first = project.root / next(iter(project.settings.manifests), ".")
+    is_folder = first.is_dir() or not (os.path.lexists(first) or first.suffix in SUFFIXES)
+    return first if is_folder else None
+
+
+def check_read(files: Sequence[Path], project: Project) -> None:
+    """Raise UsageError where one of these files would not be read as a manifest."""
+    root = project.root.resolve()
+    paths = [project.root / manifest for manifest in project.settings.manifests]
+    passed = passed_over(files, paths, root, project.settings.exclude)
+    if passed is not None:
+        raise UsageError(
+            f"{display_name(passed, root)}: no manifest is looked for there, by `manifests:`, "
+            "`exclude:` or .gitignore. Nothing was imported: choose another folder with --to"
+        )
 
 
 @with_config(ConfigDict(extra="forbid"))
@@ -119,27 +228,13 @@ class ImportedResource:
     can_be_read: bool
 
 
-@dataclass(frozen=True, slots=True)
-class OtherDefault:
-    """The default environment of a project `file`, where it is not the one of this run."""
-
-    file: Path
-    name: str
-    this: str
-
-
 @dataclass(slots=True)
 class ImportResult:
-    """Imported and skipped resources of an import, and the default that is another environment."""
+    """Imported and skipped resources of an import."""
 
+    session: Session
     imported: list[ImportedResource] = field(default_factory=list)
     skipped: list[Left] = field(default_factory=list)
-    default: OtherDefault | None = None
-
-    @property
-    def exit_codes(self) -> set[int]:
-        """Return the exit codes of resources that could not be imported."""
-        return {left.exit_code for left in self.skipped} - {0}
 
 
 def import_now(options: Options, wanted: ToImport, patience: LockTimeout) -> ImportResult:
@@ -153,7 +248,7 @@ def import_now(options: Options, wanted: ToImport, patience: LockTimeout) -> Imp
     if wanted.to is not None:
         folder_inside(Path.cwd() / wanted.to, session.project.root.resolve())
     with TemporaryFile() as stream:
-        spool = Buffer(stream, session.environment.api, is_minimal=wanted.minimal)
+        spool = Buffer(stream, session.environment.api, wanted.minimal)
         gathered = gather(options, session, wanted, journal.history, spool)
         hiding = Hiding(secrets, lambda: journal.salt)
         drawings = Drawings(
@@ -172,7 +267,7 @@ def import_now(options: Options, wanted: ToImport, patience: LockTimeout) -> Imp
             gathered=gathered,
             hiding=hiding,
             drawings=drawings,
-            result=ImportResult(default=_other_default(session)),
+            result=ImportResult(session),
         )
         work.match()
         if wanted.dry_run:
@@ -186,13 +281,6 @@ def import_now(options: Options, wanted: ToImport, patience: LockTimeout) -> Imp
                     warn_of_new_journal(journal, options.reporter)
                 work.write()
     return work.result
-
-
-def _other_default(session: Session) -> OtherDefault | None:
-    file, name = session.project.file, session.project.settings.default_environment
-    if file is None or name in (None, session.name):
-        return None
-    return OtherDefault(file, name, session.name)
 
 
 def _filled(manifest: Manifest, ids: Mapping[Ref, RemoteId]) -> dict[str, Json]:
@@ -212,7 +300,7 @@ class _Work:
     gathered: Gathered
     hiding: Hiding
     drawings: Drawings
-    result: ImportResult = field(default_factory=ImportResult)
+    result: ImportResult
     matched: Matched = field(default_factory=Matched)
     agreed: list[tuple[Brief, Manifest]] = field(default_factory=list)
     left_behind: set[Path] = field(default_factory=set)
@@ -336,7 +424,12 @@ class _Work:
         owners = {file: candidate for candidate in new for file in drawings.files_of(candidate)}
         taken = [file for file in owners if file.name.casefold() in there[file.parent]]
         self.left_behind = {file for file in taken if drawings.is_ours(file, owners[file])}
-        refuse_taken([file for file in taken if file not in self.left_behind], self.root)
+        if others := [file for file in taken if file not in self.left_behind]:
+            named = first_few([display_name(other, self.root) for other in others], MOST_NAMED)
+            raise InvalidInput(
+                f"{named}: there already, and import writes over no file. Nothing was "
+                "imported: move it away, or choose another folder with --to"
+            )
 
     def clear(self) -> None:
         """Remove files that a killed run left in the folders of this import, and report them."""

@@ -1,4 +1,7 @@
-"""Sources of an import, the service or exports; documents are stored until they are named."""
+"""Sources of an import: the service, or exports; resources are recognised by their shape.
+
+The records are stored until they are named. `CONVERTERS` is the only list of the tools.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +9,13 @@ import asyncio
 import os
 from collections.abc import AsyncIterator, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final, TypeAlias
 
-from reconciler.document import Json, value_at
+from pydantic.alias_generators import to_camel
+
+from reconciler.document import Json, Missing, value_at
 from reconciler.document import Path as Place
 from reconciler.errors import (
     ExitCode,
@@ -19,22 +25,30 @@ from reconciler.errors import (
     UnreadableReply,
     UsageError,
 )
-from reconciler.features.import_.conversion import Beside, Converted, named
-from reconciler.features.import_.converters import (
-    ParsedExport,
-    documents_in,
-    found_in,
-    records_of,
-)
+from reconciler.features.import_ import grafana, openslo, prometheus
 from reconciler.features.import_.drafts import Buffer
-from reconciler.features.import_.match_declared import Brief
+from reconciler.features.import_.match_declared import Brief, Naming, with_unique_names
 from reconciler.features.import_.parameters import parameterised
-from reconciler.features.import_.records import ImportRecord, Left, judged
+from reconciler.features.import_.records import (
+    ALONE,
+    Beside,
+    Converted,
+    Converter,
+    ImportRecord,
+    Left,
+    id_given,
+    judged,
+    named,
+    record_of,
+)
 from reconciler.journal.history import History, Memory
 from reconciler.kinds import KINDS
 from reconciler.kinds.assumed_reads import list_existing
+from reconciler.kinds.judge_spec import kind_hinted, kind_like
 from reconciler.kinds.kind import Kind, observe
-from reconciler.model import Absent, Manifest, Observation, Ref, Seen, Source
+from reconciler.kinds.repairs import in_reported_order
+from reconciler.kinds.shape import facts_at, facts_of
+from reconciler.model import API_VERSION, Absent, Manifest, Observation, Ref, Seen, Source
 from reconciler.model.assumptions import Assumptions
 from reconciler.operations.open_project import Options
 from reconciler.operations.open_session import Session, open_api
@@ -60,12 +74,169 @@ if TYPE_CHECKING:
     from reconciler.api.client import Api
 
 
+CONVERTERS: Final[tuple[Converter, ...]] = (openslo, prometheus, grafana)
+MOST_SAID: Final = 20
+
+
+def converted_in(document: Json, where: str, beside: Beside) -> list[Converted | Left] | None:
+    """Return the result of another tool's document, None if no converter recognises it."""
+    converter = next((converter for converter in CONVERTERS if converter.recognise(document)), None)
+    if converter is None:
+        return None
+    conversion = converter.convert(document, where, beside)
+    made = (replace(converted, where=where) for converted in conversion.made)
+    return [*made, *conversion.left_behind]
+
+
+def records_of(
+    foreign: Sequence[Converted], withheld: Withheld, beside: Beside
+) -> Iterator[ImportRecord | Left]:
+    """Yield the records of all converted resources; no name depends on their order."""
+    given = with_unique_names(foreign, beside.ids)
+    if beside.ids:
+        beside.met.update(given.met)
+    yield from given.left
+    for naming in given.each:
+        made = naming.made
+        called = f"{made.kind.name} `{named(naming.handle)}` ({made.where})"
+        if naming.why_not:
+            code = ExitCode.DONE if naming.is_twin else ExitCode.INVALID
+            yield Left(called, naming.why_not, code)
+            continue
+        record = _record(naming, called, withheld)
+        yield record
+        if isinstance(record, ImportRecord):
+            yield from (Left(f"{called}, {left.what}", left.why) for left in made.left_behind)
+
+
+def _record(naming: Naming, called: str, withheld: Withheld) -> ImportRecord | Left:
+    made = naming.made
+    remote_id = id_given(made.kind, made.name, made.where, naming.remote_id)
+    if isinstance(remote_id, Left):
+        return remote_id
+    if remote_id is None and made.kind.id_form.required:
+        reason = (
+            "the API cannot create one: make one in the web interface, whatever it says, and "
+            f"give its id with --id '{named(naming.handle)}=ID'"
+        )
+        return Left(called, reason, ExitCode.PARTIAL)
+    comments = {**made.comments}
+    if made.left_behind:
+        left = [f"- {left.what}: {left.why}" for left in made.left_behind]
+        more = [f"- and {len(left) - MOST_SAID} more"] if len(left) > MOST_SAID else []
+        head = "Not taken over, or only nearly:"
+        comments[()] = "\n".join((head, *left[:MOST_SAID], *more))
+    record = ImportRecord(
+        kind=made.kind,
+        spec=made.spec,
+        remote_id=remote_id,
+        where=made.where,
+        comments=comments,
+        suffix=naming.mark,
+        is_converted=True,
+    )
+    return judged(record, withheld)
+
+
+DEEPEST_WRAPPER = 4
+MOST_RECORDS_OF_A_FILE = 50_000
+ParsedExport: TypeAlias = ImportRecord | Converted | Left
+
+
+def found_in(
+    document: Json,
+    where: str,
+    withheld: Withheld,
+    beside: Beside = ALONE,
+    depth: int = DEEPEST_WRAPPER,
+) -> Iterator[ParsedExport]:
+    """Yield the records of a document, and Left for content that is not recognised.
+
+    Wrappers are opened down to a `depth`.
+    """
+    read = converted_in(document, where, beside)
+    if read is not None:
+        yield from read
+        return
+    if isinstance(document, dict) and document.get("apiVersion") == API_VERSION:
+        yield Left(where, "it is a manifest already")
+        return
+    whole = _as_whole(document)
+    kind = kind_like(whole) or kind_hinted(whole)
+    if kind is not None:
+        record = record_of(whole, kind, where, withheld, beside.ids)
+        if isinstance(record, ImportRecord):
+            beside.met.add(record.title)
+        yield record
+        return
+    inner = [*_members(document)]
+    if not (inner and depth and len(inner) <= MOST_RECORDS_OF_A_FILE):
+        yield Left(where, "it holds nothing that is known here", ExitCode.INVALID)
+        return
+    for number, member in inner:
+        place = f"{where}, {number}" if number else where
+        yield from found_in(member, place, withheld, beside, depth - 1)
+
+
+def documents_in(document: Json, depth: int = DEEPEST_WRAPPER) -> Iterator[Json]:
+    """Yield a document, or the members of a list: a list is the documents of one file."""
+    is_list = isinstance(document, dict) and document.get("kind") == "List"
+    members = document.get("items") if isinstance(document, dict) and is_list else document
+    if isinstance(members, list) and depth:
+        for member in members:
+            yield from documents_in(member, depth - 1)
+    else:
+        yield document
+
+
+def _as_whole(document: Json) -> Json:
+    """Return a list as the single resource of a kind, if the service has it as one."""
+    if not isinstance(document, list) or not document:
+        return document
+    for kind in KINDS:
+        if kind.singleton and kind.destroyable:
+            whole = in_reported_order({kind.destroyable[0]: document}, kind.spec)
+            if kind_like(whole) is kind and all(map(partial(_is_member, kind), document)):
+                return whole
+    return document
+
+
+def _is_member(kind: Kind, item: Json) -> bool:
+    """Return whether an item belongs to a kind's list, and is no resource of another kind."""
+    part = facts_at(kind.spec, (*kind.destroyable, 0)).part
+    if part is None or not isinstance(item, dict) or kind_hinted(item) is not None:
+        return False
+    inner = facts_of(part)[part.bare].part if part.bare else None
+    held = item.get(part.bare, item) if part.bare else item
+    known = facts_of(inner or part).keys() - {"id", "name", "description"}
+    return isinstance(held, dict) and not known.isdisjoint(map(to_camel, held))
+
+
+def _members(document: Json) -> Iterator[tuple[str, Json]]:
+    """Yield the items of a list, or of the lists and objects inside a wrapper."""
+    if isinstance(document, list):
+        for index, item in enumerate(document, 1):
+            yield f"item {index}", item
+    elif isinstance(document, dict):
+        inner = {key: value for key, value in document.items() if isinstance(value, dict | list)}
+        lists = {
+            key: value
+            for key, value in inner.items()
+            if value and isinstance(value, list) and all(isinstance(item, dict) for item in value)
+        }
+        for key, value in lists.items():
+            for index, item in enumerate(value, 1):
+                yield f"{key} {index}", item
+        if not lists and len(inner) == 1:
+            yield from (("", value) for value in inner.values())
+
+
 NO_LIST = (
     "no list of them is known here: import each by its id, or with `import --from` from exports, "
     "or say under `api: reads: lists:` where this deployment has one"
 )
 EMPTY = "warning: the file is empty, so nothing of it is imported [M113]"
-MOST_RECORDS = 2_000
+MOST_LISTED = 2_000
 """Records of each listing that are read; the same alerts appear again and again in them."""
 NO_READ = (
     "it is unknown how to read them: import exports of them with `import --from`, or say under "
@@ -79,7 +250,7 @@ class ToImport:
 
     Exports of `environments`, one path for each, become manifests with variables. `ids` are the ids
     of documents that hold none, by their names. `to` is the folder to write to, None for the usual.
-    With `minimal`, zero values are left out.
+    With `minimal`, what a service fills in by itself is left out.
     """
 
     live: tuple[tuple[Kind, str], ...] = ()
@@ -219,7 +390,13 @@ async def read_live(
     found: dict[tuple[str, str], Brief | Left] = {}
 
     async def read(kind: Kind, name: str) -> None:
-        memory = _memory_of_only(kind, history)
+        # What the journal knows of the only object of a kind.
+        known = (
+            memory
+            for ref, memory in history.memories.items()
+            if kind.singleton and ref.kind == kind.name and memory.last is not None
+        )
+        memory = next(known, Memory())
         seen: Observation | ReconcilerError = Absent()
         for probe in _probes(kind, name):
             seen = await observe(kind, api, probe, memory)
@@ -278,14 +455,6 @@ def _probes(kind: Kind, name: str) -> Sequence[Manifest]:
     return [*by_id, by_name] if kind.findable or not by_id else by_id
 
 
-def _memory_of_only(kind: Kind, history: History) -> Memory:
-    """Return what the journal knows of the only object of a kind; nothing for other kinds."""
-    if not kind.singleton:
-        return Memory()
-    known = (memory for ref, memory in history.memories.items() if ref.kind == kind.name)
-    return next((memory for memory in known if memory.last is not None), Memory())
-
-
 def _record_seen(
     kind: Kind, name: str, seen: Observation | ReconcilerError, withheld: Withheld
 ) -> ImportRecord | Left:
@@ -313,23 +482,20 @@ def _unreported(seen: Seen, kind: Kind) -> Iterator[tuple[Place, str]]:
     """Yield the place and the name of each field that the answer lacks."""
     for path in seen.unseen:
         shape, place = kind.shape, list[str | int]()
-        value: Json = seen.document
+        value: Json | Missing = seen.document
         for nth, step in enumerate(path):
-            inner: Json | None = None
             at: str | int | None = None
             if isinstance(value, list):
                 named = (value_at(element, shape.identity) == step for element in value)
                 at = next((nth for nth, is_it in enumerate(named) if is_it), None)
-                inner = value[at] if isinstance(at, int) else None
                 shape = shape.item
             elif isinstance(value, dict) and step in value:
-                at, inner = step, value[str(step)]
-                shape = shape.at(str(step))
+                at, shape = step, shape.at(str(step))
             if at is None:
                 yield tuple(place), ".".join(map(str, path[nth:]))
                 break
             place.append(at)
-            value = inner
+            value = value_at(value, (at,))
 
 
 def read_exports(
@@ -410,7 +576,7 @@ async def mentioned_alerts(api: Api) -> dict[str, str]:
 
 
 async def _in_incidents(api: Api) -> AsyncIterator[tuple[str, str]]:
-    async for event in list_incident_events(api, IncidentEventFilter(), MOST_RECORDS):
+    async for event in list_incident_events(api, IncidentEventFilter(), MOST_LISTED):
         metadata = event.incident_event_extended_metadata
         if metadata is not None:
             called = f" `{metadata.alert_name}`" if metadata.alert_name else ""
@@ -418,12 +584,12 @@ async def _in_incidents(api: Api) -> AsyncIterator[tuple[str, str]]:
 
 
 async def _in_cases(api: Api) -> AsyncIterator[tuple[str, str]]:
-    async for case in list_cases(api, CaseFilter(), MOST_RECORDS):
+    async for case in list_cases(api, CaseFilter(), MOST_LISTED):
         for indicator in case.alert_indicators:
             yield indicator.alert_id, f"the case `{case.title}` is of this alert"
 
 
 async def _in_events(api: Api) -> AsyncIterator[tuple[str, str]]:
-    async for event in list_alert_events(api, EventFilter(), MOST_RECORDS):
+    async for event in list_alert_events(api, EventFilter(), MOST_LISTED):
         for alert_id in event.alert_ids:
             yield alert_id, "an alert event is of this alert"

@@ -8,7 +8,7 @@ from decimal import Decimal
 from functools import lru_cache
 
 from reconciler.document import Json, Path
-from reconciler.features.import_.conversion import (
+from reconciler.features.import_.records import (
     ALONE,
     MOST_MADE,
     Beside,

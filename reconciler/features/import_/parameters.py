@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from itertools import chain, count
 
 from reconciler.document import Json, Path, identical, value_at
-from reconciler.features.import_.names import kind_word, plain_name
+from reconciler.features.import_.match_declared import kind_word, plain_name
 from reconciler.features.import_.records import ImportRecord, Left
 from reconciler.kinds.shape import NOTHING, Facts, facts_of, references_in
 from reconciler.model import RemoteId
@@ -41,11 +41,7 @@ class Parameterised:
 
 
 class _ApartError(Exception):
-    """A difference that is not a single value."""
-
-    def __init__(self, path: Path) -> None:
-        super().__init__()
-        self.path = path
+    """A difference that is not a single value; its argument is the path."""
 
 
 def parameterised(
@@ -91,7 +87,7 @@ def parameterised(
             compared = _join(single, things)
         except _ApartError as apart:
             result.records += [_only(record, name, here, name) for name, record in single.items()]
-            place = ".".join(map(str, apart.path)) or "its form"
+            place = ".".join(map(str, apart.args[0])) or "its form"
             reason = f"differs in more than single values, at {place}: one manifest for each"
             result.left.append(Left(f"{key[0]} {key[1]}", reason))
             continue
@@ -219,19 +215,14 @@ class _Naming:
         last = re.sub(r"[^A-Za-z0-9_]", "", last) or "value"
         if len(things) > 1 and last not in _TOO_GENERAL:
             return last
-        head = _camel(min(things)[1])
-        return head + last[0].upper() + last[1:]
+        first, *rest = re.findall(r"[a-z0-9]+", min(things)[1]) or ["value"]
+        head = f"v{first}" if first[0].isdigit() else first
+        return "".join((head, *map(str.capitalize, rest), last[0].upper(), last[1:]))
 
     def _unused(self, wanted: str) -> str:
         taken = {*chain.from_iterable((*self.known.values(), *self.new.values()))}
         names = chain([wanted], (f"{wanted}{number}" for number in count(2)))
         return next(name for name in names if name not in taken)
-
-
-def _camel(name: str) -> str:
-    first, *rest = re.findall(r"[a-z0-9]+", name) or ["value"]
-    first = f"v{first}" if first[0].isdigit() else first
-    return first + "".join(word.capitalize() for word in rest)
 
 
 def _pieces(values: Values) -> list[str | Values]:

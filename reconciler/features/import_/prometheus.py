@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 
 from reconciler.document import Json, Path
-from reconciler.features.import_.conversion import (
+from reconciler.features.import_.match_declared import content_mark
+from reconciler.features.import_.records import (
     ALONE,
     MOST_MADE,
     NOTHING_ALIKE,
@@ -28,7 +29,6 @@ from reconciler.features.import_.conversion import (
     seconds_of,
     text_at,
 )
-from reconciler.features.import_.names import content_mark
 from reconciler.kinds.alert_definition import ALERT_DEFINITION
 from reconciler.kinds.alert_definition.parts import TYPE_OF
 from reconciler.workspace.envelope import is_rule_file

@@ -198,15 +198,8 @@ class RuleInput:
     rules: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _Asked:
-    """A request for an input, by its number.
-
-    It has one rule where all together were too expensive.
-    """
-
-    number: int
-    rules: tuple[int, ...]
+_Request: TypeAlias = tuple[int, tuple[int, ...]]
+"""The number of an input, and the rules to judge it: one where all together cost too much."""
 
 
 MOST_AT_ONCE = 50
@@ -248,56 +241,54 @@ class Judges:
     def verdicts(self, questions: Sequence[RuleInput]) -> list[dict[int, RuleVerdict]]:
         """Return the verdict of each rule on each document, by the rule's number."""
         found: list[dict[int, RuleVerdict]] = [{} for _ in questions]
-        queue = deque(_Asked(number, question.rules) for number, question in enumerate(questions))
+        queue = deque((number, question.rules) for number, question in enumerate(questions))
         while queue:
             batch = self._next(queue, found)
             began = time.monotonic()
             requests: list[Json] = [
-                {"values": {**questions[request.number].values}, "rules": [*request.rules]}
-                for request in batch
+                {"values": {**questions[number].values}, "rules": [*rules]}
+                for number, rules in batch
             ]
             try:
                 for line in self._process.told(requests, len(requests)):
-                    request, answers = batch.pop(0), cast("list[int | str]", line)
-                    found[request.number].update(
-                        zip(request.rules, map(_verdict, answers), strict=True)
-                    )
+                    (number, rules), answers = batch.pop(0), cast("list[int | str]", line)
+                    found[number].update(zip(rules, map(_verdict, answers), strict=True))
             except Died as death:
                 queue.extendleft(reversed(self._after(death, batch, found)))
             self._spent += time.monotonic() - began
         return found
 
-    def _next(self, queue: deque[_Asked], found: list[dict[int, RuleVerdict]]) -> list[_Asked]:
+    def _next(self, queue: deque[_Request], found: list[dict[int, RuleVerdict]]) -> list[_Request]:
         """Return the next batch from the queue, without rules that were too expensive."""
-        batch: list[_Asked] = []
+        batch: list[_Request] = []
         while queue and len(batch) < MOST_AT_ONCE:
-            request = queue.popleft()
+            number, rules = queue.popleft()
             left = []
-            for rule in request.rules:
+            for rule in rules:
                 if rule in self._dropped:
                     # A rule that was never evaluated has not passed. Otherwise, whoever may exempt
                     # one resource from a rule that is too expensive for it could lift that rule for
                     # all others.
-                    found[request.number][rule] = Broken(ASKED_NO_MORE)
+                    found[number][rule] = Broken(ASKED_NO_MORE)
                 elif self._spent > self.bounds.in_all:
                     message = f"all rules together take more than {self.bounds.in_all:g} s"
-                    found[request.number][rule] = Broken(message, is_last=True)
+                    found[number][rule] = Broken(message, is_last=True)
                     self._dropped.add(rule)
                 elif rule not in self._flaws:
                     left.append(rule)
             if left:
-                batch.append(_Asked(request.number, tuple(left)))
+                batch.append((number, tuple(left)))
         return batch
 
     def _after(
-        self, death: Died, batch: Sequence[_Asked], found: list[dict[int, RuleVerdict]]
-    ) -> list[_Asked]:
+        self, death: Died, batch: Sequence[_Request], found: list[dict[int, RuleVerdict]]
+    ) -> list[_Request]:
         """Start again, and return what is left; the failed request is split by rule."""
-        first, *rest = batch
-        parts = [_Asked(first.number, (rule,)) for rule in first.rules]
+        (number, rules), *rest = batch
+        parts: list[_Request] = [(number, (rule,)) for rule in rules]
         if len(parts) == 1:
-            found[first.number][first.rules[0]] = Broken(str(death), is_last=True)
-            self._dropped.add(first.rules[0])
+            found[number][rules[0]] = Broken(str(death), is_last=True)
+            self._dropped.add(rules[0])
             parts = []
         self._process.end()
         self._begin()

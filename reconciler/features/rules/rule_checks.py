@@ -17,7 +17,7 @@ from reconciler.features.rules.ask_worker import (
     RuleVerdict,
 )
 from reconciler.features.rules.rule_settings import Rule, rules_of
-from reconciler.model import Change, Manifest
+from reconciler.model import Manifest
 from reconciler.project import ProjectFile
 from reconciler.syntax.diagnostic import Complaint, Finding, Severity, complaint_at
 from reconciler.syntax.parsed_text import DocumentText
@@ -45,17 +45,6 @@ def resource_seen(manifest: Manifest, environment: str) -> dict[str, Json]:
         "metadata": metadata,
         "spec": manifest.spec,
         "environment": environment,
-    }
-
-
-def change_seen(change: Change) -> dict[str, Json]:
-    """Return the value of `change`; live documents are hidden where a secret belongs."""
-    return {
-        "action": change.action.word,
-        "fields": [field_seen(difference) for difference in change.differences],
-        "before": change.before,
-        "after": change.body,
-        "destroys": [*change.destroys],
     }
 
 

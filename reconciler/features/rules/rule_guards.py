@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 
 from reconciler.features.rules.ask_worker import Broken, Judges, RuleInput
-from reconciler.features.rules.rule_checks import change_seen, resource_seen, said_of
+from reconciler.features.rules.rule_checks import field_seen, resource_seen, said_of
 from reconciler.features.rules.rule_settings import CHANGE, RESOURCE, Rule, rules_of
 from reconciler.model import Change, GuardViolation, Manifest, Plan, Ref, RuleWarns
 from reconciler.model.guards import NAMES, ResourceRemedy
@@ -75,7 +75,14 @@ def _said(
     questions = [
         RuleInput(
             {
-                CHANGE: change_seen(change),
+                # Live documents are hidden where a secret belongs.
+                CHANGE: {
+                    "action": change.action.word,
+                    "fields": [field_seen(difference) for difference in change.differences],
+                    "before": change.before,
+                    "after": change.body,
+                    "destroys": [*change.destroys],
+                },
                 RESOURCE: resource_seen(manifest, plan.environment),
             },
             tuple(number for number, rule in enumerate(rules) if rule.is_about(change.ref.kind)),

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import date
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, LiteralString
 
 from pydantic import AfterValidator, BaseModel, Field
 from pydantic_core import PydanticCustomError
@@ -22,32 +22,26 @@ MOST_RULES = 500
 RESOURCE, CHANGE = "resource", "change"
 
 _READ = re.compile(r"\bresource\.((?:metadata|spec)(?:\.[A-Za-z_]\w*)+)")
-_NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,62}")
 
 
-def _name(name: str) -> str:
-    if not _NAME.fullmatch(name):
-        problem = "must be 1 to 63 of a-z, 0-9, `.`, `_`, `-`, and begin with a letter or digit"
-        raise PydanticCustomError("rule_name", "{said}", {"said": problem})
-    return name
+def _must(code: LiteralString, problem: str, holds: Callable[[str], object]) -> AfterValidator:
+    """Return the check of a text, with the problem of a text that does not pass it."""
+
+    def check(text: str) -> str:
+        if not holds(text):
+            raise PydanticCustomError(code, "{said}", {"said": problem})
+        return text
+
+    return AfterValidator(check)
 
 
-def _day(until: str) -> str:
-    if day_of(until) is None:
-        problem = "must be a day, as 2027-03-31"
-        raise PydanticCustomError("rule_until", "{said}", {"said": problem})
-    return until
-
-
-def _text(text: str) -> str:
-    if not text.strip():
-        raise PydanticCustomError("rule_text", "must not be empty")
-    return text
-
-
-Expression = Annotated[
-    str, Field(min_length=1, max_length=LONGEST_EXPRESSION), AfterValidator(_text)
-]
+_NAMED = _must(
+    "rule_name",
+    "must be 1 to 63 of a-z, 0-9, `.`, `_`, `-`, and begin with a letter or digit",
+    re.compile(r"[a-z0-9][a-z0-9._-]{0,62}").fullmatch,
+)
+_TEXT = _must("rule_text", "must not be empty", str.strip)
+Expression = Annotated[str, Field(min_length=1, max_length=LONGEST_EXPRESSION), _TEXT]
 Example = dict[str, Any]
 
 
@@ -74,7 +68,7 @@ class Rule(_Strict):
     name: Annotated[
         str,
         Field(description="Unique among the rules; a finding has the code R/NAME."),
-        AfterValidator(_name),
+        _NAMED,
     ]
     kinds: Annotated[
         list[str], Field(description="The kinds that it is about; left out, all of them.")
@@ -98,7 +92,7 @@ class Rule(_Strict):
             max_length=500,
             description="What is said where it is not: what is wrong, and what to do. Plain text.",
         ),
-        AfterValidator(_text),
+        _TEXT,
     ]
     severity: Annotated[
         Literal["error", "warning"],
@@ -112,7 +106,7 @@ class Rule(_Strict):
         ),
     ] = "review"
     until: Annotated[
-        Annotated[str, AfterValidator(_day)] | None,
+        Annotated[str, _must("rule_until", "must be a day, as 2027-03-31", day_of)] | None,
         Field(description="The last day on which it holds, as 2027-03-31, in UTC."),
     ] = None
     at: Annotated[

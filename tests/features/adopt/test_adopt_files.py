@@ -8,7 +8,7 @@ import pytest
 from harness.workspaces import Workspace, project_at
 from test_adopt import BOARD, VARIABLES, adopt, edit_live, rename
 
-from reconciler.features.adopt import adopt_live
+from reconciler.features.adopt import command
 from reconciler.workspace.write_files import (
     BEGINS,
     ENDS,
@@ -83,7 +83,7 @@ def test_edited_meanwhile(
             file.write_text(BOARD + "# mine\n", encoding="utf-8")
         replace(path, name, roots, before=before, after=after)
 
-    monkeypatch.setattr(adopt_live, "replace_text", late)
+    monkeypatch.setattr(command, "replace_text", late)
     ran = adopt(shop, "--all")
 
     assert ran.code == 4

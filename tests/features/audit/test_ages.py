@@ -13,7 +13,7 @@ from harness.repositories import git_environ
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reconciler.features.audit.audit_workspace import GIT, JOURNAL, Ages, writes_of
+from reconciler.features.audit.command import GIT, JOURNAL, Ages, writes_of
 from reconciler.journal.entries import (
     Entry,
     Forgotten,

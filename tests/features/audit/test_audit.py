@@ -16,7 +16,7 @@ from harness.happenings import Happenings, happenings_at
 from harness.workspaces import PROJECT, Shop, Workspace, project_at
 
 from reconciler.emulator import Fault, Faults, Rule
-from reconciler.features.audit.audit_workspace import hygiene_of
+from reconciler.features.audit.command import hygiene_of
 from reconciler.kinds import BY_NAME
 from reconciler.syntax.diagnostic import AUDITED
 

@@ -38,7 +38,7 @@ def company(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Shop:
     root.mkdir()
     shop = open_shop(root, data, monkeypatch)
     shop.options["clock"] = lambda: NOW
-    monkeypatch.setattr("reconciler.features.audit.audit_workspace.now", lambda: NOW)
+    monkeypatch.setattr("reconciler.features.audit.command.now", lambda: NOW)
     declare(shop)
     return shop
 

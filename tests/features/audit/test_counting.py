@@ -8,9 +8,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reconciler.features.audit.audit_rule import Rest
-from reconciler.features.audit.audit_workspace import counted
-from reconciler.features.audit.look_back import LookedBack, logs_in
+from reconciler.features.audit.audit_rule import LookedBack, Rest, logs_in
+from reconciler.features.audit.command import counted
 from reconciler.records.listings import AlertEvent
 from reconciler.records.record import Span
 

@@ -14,7 +14,6 @@ from write_reference import FOLDER, pages
 
 from reconciler.document import Json
 from reconciler.emulator.resources import RESOURCES
-from reconciler.features.explain.examples import document_of
 from reconciler.features.explain.field_reference import (
     MANIFESTS,
     PROJECT,
@@ -23,7 +22,7 @@ from reconciler.features.explain.field_reference import (
     all_fields,
     roots,
 )
-from reconciler.features.explain.look_up import look_up
+from reconciler.features.explain.look_up import document_of, look_up
 from reconciler.kinds import BY_NAME, KINDS
 from reconciler.kinds.checks import lint
 from reconciler.kinds.field_traits import MANIFEST

@@ -12,7 +12,7 @@ from harness.golden import Golden
 from harness.workspaces import Workspace
 
 from reconciler.errors import ExitCode, InvalidInput
-from reconciler.features.fmt import format_files
+from reconciler.features.fmt import command
 
 UNTIDY = """\
 kind:   SLO   # which
@@ -173,7 +173,7 @@ def test_modelines(workspace: Workspace) -> None:
 
 def test_changed_meanwhile(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     """A file that somebody saves between reading and writing stays as they saved it."""
-    find = format_files.find_untidy
+    find = command.find_untidy
     workspace.write("slo.yaml", UNTIDY)
 
     def then_saved(*asked: Any, **more: Any) -> Any:
@@ -181,7 +181,7 @@ def test_changed_meanwhile(workspace: Workspace, monkeypatch: pytest.MonkeyPatch
         workspace.write("slo.yaml", UNTIDY + "# more\n")
         return found
 
-    monkeypatch.setattr("reconciler.features.fmt.format_files.find_untidy", then_saved)
+    monkeypatch.setattr("reconciler.features.fmt.command.find_untidy", then_saved)
     ran = workspace.run("fmt")
 
     assert ran.code == InvalidInput.exit_code

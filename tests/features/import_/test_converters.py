@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from reconciler.document import Json
 from reconciler.features.import_ import grafana, openslo, prometheus
-from reconciler.features.import_.conversion import Beside, Conversion, Converted
-from reconciler.features.import_.converters import CONVERTERS
+from reconciler.features.import_.import_sources import CONVERTERS
 from reconciler.features.import_.prometheus import compared_in
+from reconciler.features.import_.records import Beside, Conversion, Converted
 from reconciler.features.lint.lint import practices_of
 from reconciler.kinds.judge_spec import judge
 from reconciler.syntax.diagnostic import Severity

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reconciler.document import Json
-from reconciler.features.import_.converters import found_in
+from reconciler.features.import_.import_sources import found_in
 from reconciler.features.import_.records import ImportRecord, Left
 from reconciler.workspace.expression_scope import Withheld
 

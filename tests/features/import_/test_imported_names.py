@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reconciler.features.import_.names import Titled, file_names, names_for, plain_name
+from reconciler.features.import_.match_declared import Titled, file_names, names_for, plain_name
 from reconciler.model import Ref
 from reconciler.workspace.envelope import LONGEST_NAME, NAME
 

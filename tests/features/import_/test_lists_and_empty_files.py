@@ -12,7 +12,7 @@ from harness.foreign_documents import SLO, yaml
 
 from reconciler.document import Json
 from reconciler.features.import_ import grafana
-from reconciler.features.import_.conversion import Converted
+from reconciler.features.import_.records import Converted
 
 
 @pytest.fixture(autouse=True)

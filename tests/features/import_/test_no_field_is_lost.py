@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reconciler.document import Json
-from reconciler.features.import_.conversion import Conversion
-from reconciler.features.import_.converters import CONVERTERS
+from reconciler.features.import_.import_sources import CONVERTERS
+from reconciler.features.import_.records import Conversion
 
 OTHER: list[Json] = [
     "other",

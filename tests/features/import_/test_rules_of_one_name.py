@@ -13,10 +13,9 @@ from hypothesis import strategies as st
 
 from reconciler.document import Json, digest
 from reconciler.features.import_ import prometheus
-from reconciler.features.import_.conversion import Beside, Converted
-from reconciler.features.import_.converters import converted_in, records_of
-from reconciler.features.import_.names import with_unique_names
-from reconciler.features.import_.records import ImportRecord, Left
+from reconciler.features.import_.import_sources import converted_in, records_of
+from reconciler.features.import_.match_declared import with_unique_names
+from reconciler.features.import_.records import Beside, Converted, ImportRecord, Left
 from reconciler.workspace.expression_scope import Withheld
 
 WARNING, CRITICAL = (str(UUID(int=number, version=4)) for number in (1, 2))
