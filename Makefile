@@ -90,11 +90,13 @@ sbom: $(VENV)/.dev ## write the bill of materials of the lock to build/sbom.json
 	@$(BIN)/cyclonedx-py requirements --output-reproducible --pyproject pyproject.toml \
 		--output-file build/sbom.json requirements/runtime.txt
 
-schemas: $(VENV)/.runtime ## write schemas/, docs/reference/ and the command tree again
+schemas: $(VENV)/.runtime ## write schemas/, the pages that the program knows, and the command tree again
 	@$(BIN)/python scripts/write_schemas.py
 	@$(BIN)/python scripts/write_tree.py
 	@$(BIN)/python scripts/write_openapi.py
 	@$(BIN)/python scripts/write_reference.py
+	@$(BIN)/python scripts/write_endpoints.py
+	@$(BIN)/python scripts/write_pages.py
 
 lock: ## lock the dependencies again, UPGRADE=1 to the newest; needs uv (pip install uv)
 	@PATH="$$PWD/$(BIN):$$PATH"; command -v uv >/dev/null || \

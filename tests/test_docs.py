@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from harness.doors import typed
 from harness.workspaces import examples_at
+from write_pages import pages, sections
 
 from reconciler.cli.overview import COMMANDS
 from reconciler.cli.schema import schemas
@@ -21,20 +23,45 @@ DOCS = ROOT / "docs"
 PAGES = sorted((*DOCS.glob("*.md"), *ROOT.glob("*.md"), ROOT / "examples" / "README.md"))
 
 
-def commands_in(text: str) -> list[list[str]]:
-    """Give the command lines of all shell blocks."""
-    blocks = re.findall(r"```sh\n(.*?)```", text, re.DOTALL)
-    lines = [line.split("  #")[0] for block in blocks for line in block.splitlines()]
-    return [shlex.split(line) for line in lines if line.startswith("reconciler ")]
+def examples_of_commands() -> Iterator[tuple[list[str], str]]:
+    """Yield the command lines of docs/commands.md in order, with the output shown, or ""."""
+    text = (DOCS / "commands.md").read_text(encoding="utf-8")
+    for block, shown in re.findall(
+        r"```sh\n(.*?)```\n(?:\n```text\n(?!reconciler )(.*?)```)?", text, re.DOTALL
+    ):
+        lines = [shlex.split(line.split("  #")[0]) for line in block.splitlines()]
+        typed_here = [line[1:] for line in lines if line[0] == "reconciler"]
+        for line in typed_here:
+            yield line, shown if line is typed_here[-1] else ""
+
+
+def as_pattern(shown: str) -> str:
+    """Return a pattern for an output that a page shows; `…` is left out."""
+    return re.escape(shown.strip()).replace("…", ".*?")
 
 
 def test_documented_commands_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every command line of docs/commands.md runs, in order, on a copy of the examples."""
+    """Every command line of docs/commands.md runs, in order, and prints what the page shows."""
     monkeypatch.chdir(examples_at(tmp_path / "shop").root)
 
-    for _, *arguments in commands_in((DOCS / "commands.md").read_text(encoding="utf-8")):
+    for arguments, shown in examples_of_commands():
         ran = typed(*arguments)
         assert ran.code == 0, (arguments, ran.err)
+        both = (f"{ran.err}{ran.out}".strip(), f"{ran.out}{ran.err}".strip())
+        pattern = re.compile(as_pattern(shown) or ".*", re.DOTALL)
+        assert any(map(pattern.fullmatch, both)), (arguments, both[0])
+
+
+def test_tables_of_the_program_are_fresh() -> None:
+    """The tables that scripts/write_pages.py writes are as it writes them: run `make schemas`."""
+    held = {name: (DOCS / name).read_text(encoding="utf-8") for name in pages()}
+
+    assert held == pages()
+
+
+def test_examples_are_of_commands() -> None:
+    """Each command has a section in the file of examples, and no other word has one."""
+    assert {*sections()} == {*COMMANDS}
 
 
 def test_every_command_is_documented() -> None:

@@ -27,6 +27,7 @@ for name in (
     "scripts/write_schemas.py",
     "scripts/write_openapi.py",
     "scripts/write_endpoints.py",
+    "scripts/write_pages.py",
     "tests/report/write_goldens.py",
 ):
     runpy.run_path(name, run_name="__main__")
@@ -118,6 +119,7 @@ class Workbench:
     def write_schemas(self) -> None:
         """Do as `make schemas`."""
         self.python("scripts/write_schemas.py")
+        self.python("scripts/write_pages.py")
 
     def write_what_is_written(self) -> None:
         """Write schemas, tables and golden texts, as the tasks say; of complaints the new."""
