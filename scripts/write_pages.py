@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, get_args
+from typing import Final, get_args, get_type_hints
 
 import click
 from pydantic.alias_generators import to_camel
@@ -20,8 +20,10 @@ from reconciler.cli.overview import grouped
 from reconciler.cli.root import cli
 from reconciler.cli.schema import schemas
 from reconciler.errors import ExitCode
+from reconciler.journal.entries import ENTRY_NAMES, Entry, Header
+from reconciler.journal.line_fields import JournalLine, in_lines
 from reconciler.kinds import BY_NAME, KINDS
-from reconciler.model import Reason, Remark
+from reconciler.model import Reason, Ref, Remark
 from reconciler.model.guard_levels import GUARDS, REVIEW_LEVEL
 from reconciler.project.settings import ALLOWABLE
 from reconciler.report.explanations.pages import EXIT, FAMILIES, Explanation, explanation
@@ -36,6 +38,8 @@ CODES_AT: Final = "../reconciler/report/explanations/codes"
 SHARED: Final = 3
 """An option of so many commands is described once."""
 BAR: Final = "\\|"
+HINTS: Final = {"Json": object}
+"""What a forward reference in the types of the journal means here: any value."""
 
 
 @dataclass(frozen=True)
@@ -197,6 +201,47 @@ def _guard(code: str) -> str:
     return f"| {link} | {guard.level} | {_explained(code).title} | {', '.join(ways)} |"
 
 
+def _entries() -> str:
+    rows = [f"| the first line | {_meaning(Header)} | {_fields(Header)} |"]
+    rows += [
+        f"| `{name}` | {_meaning(entry)} | {_fields(entry)} |"
+        for name, entry in zip(ENTRY_NAMES, get_args(Entry), strict=True)
+    ]
+    return _table("entry | what it records | fields besides `entry`, `at` and `ref`", rows)
+
+
+def _meaning(line: type[JournalLine]) -> str:
+    """Return the docstring of a line of the journal, with the names that fields have in lines."""
+    text = " ".join((line.__doc__ or "").split()).replace("`MovedIn`", "`arrived`")
+    text = text.replace("`Moved`", "`moved`").replace("an `ImportedEntry`", "an `imported`")
+    text = re.sub(r"`(\w+)`", lambda name: f"`{in_lines(name[1])}`", text)
+    return _cell(text.replace(" None ", " null "))
+
+
+def _fields(line: type) -> str:
+    """Return the fields of a line, each with those inside it."""
+    named = (
+        name for name in get_type_hints(line, localns=HINTS) if name not in {"entry", "at", "ref"}
+    )
+    return ", ".join(_field(line, name) for name in named if not name.startswith("_"))
+
+
+def _field(line: type, name: str) -> str:
+    inside = ", ".join(
+        _fields(part)
+        for part in _parts(get_type_hints(line, localns=HINTS)[name])
+        if dataclasses.is_dataclass(part)
+    )
+    return f"`{in_lines(name)}`" + (f" ({inside})" if inside else "")
+
+
+def _parts(hint: object) -> Iterator[type]:
+    if isinstance(hint, type) and hint is not Ref:
+        yield hint
+    for part in get_args(hint):
+        yield from _parts(part)
+
+
 def _explained(code: str) -> Explanation:
     found = explanation(code)
     if found is None:
@@ -222,6 +267,7 @@ PAGES: Final[Mapping[str, Mapping[str, Callable[[], str]]]] = {
     "errors.md": {"complaints": _complaints},
     "reasons.md": {"reasons": lambda: _reasons(Reason), "remarks": lambda: _reasons(Remark)},
     "guards.md": {"guards": _guards},
+    "journal-entries.md": {"entries": _entries},
 }
 """The tables of each page, by their names in its comments."""
 
