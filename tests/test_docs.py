@@ -144,8 +144,8 @@ def test_what_assumptions_rest_on() -> None:
 
 @pytest.mark.promise("P52")
 def test_where_the_api_stands() -> None:
-    """Guide and list of assumptions tell that `basePath` is for this API under a version number."""
-    for name in ("guide.md", "assumptions.md"):
+    """The pages on manifests and assumptions say that `basePath` is for this API under a version number."""
+    for name in ("manifests.md", "assumptions.md"):
         said = " ".join((DOCS / name).read_text(encoding="utf-8").split())
         assert "API under a version number" in said
         assert "basePath: /mgmt/openapi/3" in said
