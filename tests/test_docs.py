@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 import shlex
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import keep_evidence
+import measure_docs
 import pytest
 from harness.doors import typed
 from harness.workspaces import examples_at
@@ -57,6 +60,48 @@ def test_tables_of_the_program_are_fresh() -> None:
     held = {name: (DOCS / name).read_text(encoding="utf-8") for name in pages()}
 
     assert held == pages()
+
+
+def test_pages_that_get_read() -> None:
+    """Pages by hand have at most 30,000 words in all, a page 2,500, and the README 900."""
+    by_hand = {page.name: page.by_hand for page in measure_docs.pages()}
+
+    assert sum(by_hand.values()) <= measure_docs.MOST
+    assert {name for name, words in by_hand.items() if words > measure_docs.MOST_OF_A_PAGE} == set()
+    assert by_hand["README.md"] <= measure_docs.MOST_OF_THE_README
+
+
+def test_what_a_program_wrote_is_not_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Words between the comments of a generated table, and of a generated page, are not by hand."""
+    table = "<!-- t: written by scripts/write_pages.py -->\n| a | b |\n<!-- end of t -->\n"
+    (tmp_path / "a.md").write_text(f"# Three words here\n\n{table}\nand four more words\n")
+    (tmp_path / "b.md").write_text("# B\n\nWritten by `scripts/write_reference.py`; a test.\n")
+    (tmp_path / "README.md").write_text("one\n")
+    monkeypatch.setattr(measure_docs, "ROOT", tmp_path)
+    monkeypatch.setattr(measure_docs, "DOCS", tmp_path)
+    monkeypatch.setattr(measure_docs, "README", tmp_path / "README.md")
+    monkeypatch.setattr(measure_docs, "EXAMPLES", tmp_path / "README.md")
+
+    assert {page.name: page.by_hand for page in measure_docs.pages()} == {
+        "a.md": 7,
+        "b.md": 0,
+        "README.md": 1,
+    }
+
+
+def test_evidence_has_its_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a command printed is kept with the command, its end and its output, word for word."""
+    monkeypatch.setattr(keep_evidence, "FOLDER", tmp_path)
+
+    ended = keep_evidence.main("small", [sys.executable, "-c", "print(12); exit(3)"])
+
+    text = (tmp_path / "small.md").read_text(encoding="utf-8")
+    assert ended == 3
+    assert "```text\n12\n```" in text
+    assert measure_docs.is_written(text)
+    assert all(part in text for part in ("print(12)", "ended with 3"))
 
 
 def test_examples_are_of_commands() -> None:
@@ -144,7 +189,7 @@ def test_what_assumptions_rest_on() -> None:
 
 @pytest.mark.promise("P52")
 def test_where_the_api_stands() -> None:
-    """The pages on manifests and assumptions say that `basePath` is for this API under a version number."""
+    """Two pages say that `basePath` is for this API under a version number."""
     for name in ("manifests.md", "assumptions.md"):
         said = " ".join((DOCS / name).read_text(encoding="utf-8").split())
         assert "API under a version number" in said
