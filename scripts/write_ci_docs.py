@@ -16,24 +16,26 @@ PAGE = """\
 # Inputs and outputs of the action
 
 What [`action.yml`](../action.yml) takes and returns. In any other CI system an input is a variable:
-`INPUT_FAIL_ON_CHANGES` for `fail-on-changes`. Written by `scripts/write_ci_docs.py`; a test fails when it is stale.
+`INPUT_FAIL_ON_CHANGES` for `fail-on-changes`. Written by `scripts/write_ci_docs.py`; a test fails
+when it is stale.
 
 ## Inputs
 
 {inputs}
-`comment: changes` makes no new comment for a plan without changes, but updates an old one. `on-error` makes one only where there
-is no plan. Only plan, apply and watch comment.
+`comment: changes` makes no new comment for a plan without changes, but updates an old one.
+`on-error` makes one only where there is no plan. Only plan, apply and watch comment.
 
 ## Outputs
 
 {outputs}
-The step's exit code is that of the [command](exit-codes.md). Changes and drift (2) are a result and no failure unless
-`fail-on-changes` is `true`. A missing plan is 11 with `plan-not-found`.
+The step's exit code is that of the [command](exit-codes.md). Changes and drift (2) are a result and
+no failure unless `fail-on-changes` is `true`. A missing plan is 11 with `plan-not-found`.
 
 ## Limits
 
-A comment holds at most 60,000 bytes: whole diffs are left out, the largest first; counts and table stay, and the digest covers
-all of it. A summary holds at most 900 KiB, annotations nine of each level, SARIF 5,000 results.
+A comment holds at most 60,000 bytes: whole diffs are left out, the largest first. Counts and table
+stay, and the digest covers all of it. A summary holds at most 900 KiB, annotations nine of each
+level, SARIF 5,000 results.
 """
 
 

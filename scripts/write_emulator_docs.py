@@ -22,8 +22,9 @@ TARGET = Path(__file__).resolve().parent.parent / "docs" / "emulator-switches.md
 PAGE = """\
 # Switches and faults of the emulator
 
-What a profile (`--profile FILE`) and a file of faults (`--faults FILE`) may say: see [the emulator](emulator.md).
-Written by `scripts/write_emulator_docs.py`; a test fails when it is stale.
+What a profile (`--profile FILE`) and a file of faults (`--faults FILE`) may say: see
+[the emulator](emulator.md). Written by `scripts/write_emulator_docs.py`; a test fails when it is
+stale.
 
 ## Switches
 
