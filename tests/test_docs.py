@@ -57,20 +57,25 @@ ON_EXAMPLES = (
 
 @pytest.mark.parametrize("name", ON_EXAMPLES)
 def test_commands_of_tasks_run(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each line of the shell blocks of a page runs, in order, and ends as the page says."""
+    """Each line of a shell block runs, ends as the page says, and prints what is shown below it."""
     monkeypatch.chdir(examples_at(tmp_path / "shop").root)
     if name == "watch.md":
         assert typed("apply", "--yes").code == 0
-    blocks = re.findall(r"```sh\n(.*?)```", (DOCS / name).read_text(encoding="utf-8"), re.DOTALL)
+    text = (DOCS / name).read_text(encoding="utf-8")
 
-    for line in "".join(blocks).splitlines():
-        ends = re.search(r"  # exit (\d+)$", line)
-        word, *arguments = shlex.split(line.partition(" > ")[0], comments=True)
-        if word == "reconciler":
-            code = typed(*arguments).code
-        else:
-            code = subprocess.run([word, *arguments], check=False).returncode
-        assert code == (int(ends[1]) if ends else 0), line
+    for block, shown in re.findall(r"```sh\n(.*?)```\n(?:\n```text\n(.*?)```)?", text, re.DOTALL):
+        printed = []
+        for line in block.splitlines():
+            ends = re.search(r"  # exit (\d+)$", line)
+            word, *arguments = shlex.split(line.partition(" > ")[0], comments=True)
+            if word == "reconciler":
+                ran = typed(*arguments)
+                code, printed = ran.code, [*printed, ran.out, ran.err]
+            else:
+                code = subprocess.run([word, *arguments], check=False).returncode
+            assert code == (int(ends[1]) if ends else 0), line
+        lines = {" ".join(line.split()) for line in "\n".join(printed).splitlines()}
+        assert {" ".join(line.split()) for line in shown.splitlines()} <= lines
 
 
 def test_commands_of_every_task_are_tried() -> None:

@@ -6,7 +6,7 @@ import json
 import re
 import shlex
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import httpx
@@ -59,12 +59,14 @@ class Walk:
         self.place = home
         self.ran: list[str] = []
 
-    def follow(self, page: str) -> None:
-        """Do what a page says."""
+    def follow(self, page: str, before: Mapping[str, Callable[[Served], None]]) -> None:
+        """Do what a page says; `before` is what others do before some of its sections."""
         skipped = needs_what_is_to_come((DOCS / page).read_text(encoding="utf-8").split("\n## ")[0])
         for what, heading, text in steps_of(page):
             if what == "heading":
                 skipped = needs_what_is_to_come(section(page, heading))
+                if heading in before and not skipped:
+                    before[heading](self.service)
             elif what == "yaml" and not skipped and (named := FILE.match(text)):
                 (self.place / named[1]).write_text(text, encoding="utf-8")
             elif what == "sh" and not skipped:
@@ -114,6 +116,24 @@ def edited_by_hand(service: Served) -> None:
         web.put("/v1/dashboards/dashboards", json=body).raise_for_status()
 
 
+def lost(*refs: str) -> Callable[[Served], None]:
+    """Return what deletes refs of the remote, as a person who may do so does by mistake."""
+
+    def lose(_: Served) -> None:
+        gone = [f":refs/reconciler/{ref}" for ref in refs]
+        subprocess.run(["git", "push", "--quiet", "origin", *gone], check=True)  # noqa: S607 - git of the PATH
+
+    return lose
+
+
+DEEDS = {
+    "adopt.md": edited_by_hand,
+    "lost-journal.md": lost("production"),
+    "There is no copy": lost("production", "production.newest"),
+}
+"""What others do before a page, or before a section."""
+
+
 def test_the_newcomers_way(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -131,15 +151,15 @@ def test_the_newcomers_way(
         walk = Walk(service, monkeypatch, tmp_path)
         if "import" in TO_COME:
             pytest.skip("import is not here yet")
-        walk.follow("getting-started.md")
+        walk.follow("getting-started.md", {})
         capsys.readouterr()
         assert run(["plan", "-e", "production"]) == 0
         (shown,) = re.findall(r"^Nothing to do: .*$", capsys.readouterr().out, re.MULTILINE)
         assert shown in section("getting-started.md", "2. What is there already")
         for page in WALKED[1:]:
-            if page == "adopt.md":
-                edited_by_hand(service)
-            walk.follow(page)
+            if page in DEEDS:
+                DEEDS[page](service)
+            walk.follow(page, DEEDS)
         shown = capsys.readouterr().out
         (quoted,) = re.findall(
             r"The plan shows `([^`]*)`", section("secrets.md", "Rotate a secret")
