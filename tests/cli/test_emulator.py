@@ -17,14 +17,13 @@ from urllib.parse import urlencode
 from urllib.request import ProxyHandler, Request, build_opener
 
 import pytest
-import write_emulator_docs
 from harness.doors import command
 from harness.routes import API_ROOT
 from harness.workspaces import Shop
 
 from reconciler.cli.emulator import emulator
-from reconciler.emulator import create_app
-from reconciler.emulator.faults import Drip, PartialBulk
+from reconciler.emulator import Fault, Rule, create_app
+from reconciler.emulator.faults import PartialBulk
 from reconciler.emulator.resources import RESOURCES
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -235,8 +234,9 @@ def test_tick(shop: Shop) -> None:
 
 
 def names_in_docs() -> set[str]:
-    """Return every name that docs/emulator.md shows as code."""
-    return set(re.findall(r"`([^`\n]+)`", (DOCS / "emulator.md").read_text(encoding="utf-8")))
+    """Give every name that the pages on the emulator show as code."""
+    pages = (DOCS / name for name in ("emulator.md", "reference/emulator.md"))
+    return {name for page in pages for name in re.findall(r"`([^`\n]+)`", page.read_text("utf-8"))}
 
 
 def test_flags_are_documented() -> None:
@@ -255,14 +255,9 @@ def test_flags_are_documented() -> None:
     }
 
 
-def test_switches_and_faults_are_documented() -> None:
-    """docs/emulator-switches.md is what scripts/write_emulator_docs.py writes from the code."""
-    assert write_emulator_docs.TARGET.read_text(encoding="utf-8") == write_emulator_docs.page()
-
-
-@pytest.mark.parametrize("model", [PartialBulk, Drip])
-def test_parts_of_faults_are_documented(model: type[PartialBulk | Drip]) -> None:
-    """docs/emulator.md names every field of a partial bulk, and of a body in pieces."""
+@pytest.mark.parametrize("model", [Rule, Fault, PartialBulk])
+def test_faults_are_documented(model: type[Rule | Fault | PartialBulk]) -> None:
+    """The reference names every field of a rule, of a fault and of a partial bulk."""
     names = {info.alias or name for name, info in model.model_fields.items()}
 
     assert names - names_in_docs() == set()

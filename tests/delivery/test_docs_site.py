@@ -168,7 +168,7 @@ def test_each_page_as_plain_markdown(site: Path) -> None:
 def test_a_page_that_is_not_in_the_navigation(tmp_path: Path) -> None:
     """A page of docs/ without a place in the navigation stops the build, and is named."""
     text = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
-    without = text.replace("          - fmt.md\n", "")
+    without = text.replace("      - fmt.md\n", "")
     for name in ("docs_dir: docs", "hooks: [scripts/docs_hooks.py]"):
         key, _, place = name.partition(": ")
         bare = place.strip("[]")

@@ -1,14 +1,17 @@
 """Profiles as files."""
 
-import inspect
 import json
 import re
-from dataclasses import fields
 from pathlib import Path
 
 import pytest
+from pydantic import TypeAdapter
 
 from reconciler.emulator import Profile, UnreadableSettingsError, load_profile
+
+PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "emulator.md").read_text(
+    encoding="utf-8"
+)
 
 
 def test_profile_file(tmp_path: Path) -> None:
@@ -45,9 +48,25 @@ def test_missing_profile_file(tmp_path: Path) -> None:
         load_profile(tmp_path / "nothing")
 
 
-def test_switches_are_described() -> None:
-    """A comment above each switch says what it does, as docs/emulator-switches.md has it."""
-    source = inspect.getsource(Profile)
-    commented = re.findall(r"^    # .+\n    (\w+): ", source, re.MULTILINE)
+def _documented() -> dict[str, str]:
+    """Give the values of each switch as docs/reference/emulator.md lists them."""
+    section = PAGE.partition("## Profile")[2].partition("\n## ")[0]
+    return dict(re.findall(r"^\| `(\w+)` \| ([^|]+) \|", section, re.MULTILINE))
 
-    assert commented == [switch.name for switch in fields(Profile)]
+
+def test_switches_are_documented() -> None:
+    """The reference lists every switch, with every value and its default first."""
+    schema = TypeAdapter(Profile).json_schema()["properties"]
+    documented = _documented()
+
+    assert documented.keys() == schema.keys()
+    for name, switch in schema.items():
+        listed = documented[name].split(", ")
+        default = json.dumps(switch["default"]).strip('"')
+        if "enum" in switch:
+            assert set(listed) == {str(value) for value in switch["enum"]}, name
+        elif switch["type"] == "boolean":
+            assert set(listed) == {"true", "false"}, name
+        else:
+            continue
+        assert listed[0] == default, name
