@@ -64,7 +64,7 @@ def test_commands_of_tasks_run(name: str, tmp_path: Path, monkeypatch: pytest.Mo
     text = (DOCS / name).read_text(encoding="utf-8")
 
     for block, shown in re.findall(r"```sh\n(.*?)```\n(?:\n```text\n(.*?)```)?", text, re.DOTALL):
-        printed = []
+        printed: list[str] = []
         for line in block.splitlines():
             ends = re.search(r"  # exit (\d+)$", line)
             word, *arguments = shlex.split(line.partition(" > ")[0], comments=True)
