@@ -1,13 +1,23 @@
-"""Write docs/reference/: a page for each kind, and one for what is around `spec`.
+"""Write docs/reference/: a page for each kind, for what is around `spec`, and for the emulator.
 
-What they say is what `reconciler explain` says. A test fails when one of them is stale.
+What they say of fields is what `reconciler explain` says, and of the emulator what the comments on
+its settings say. A test fails when one of them is stale.
 """
 
 from __future__ import annotations
 
+import inspect
+import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+from pydantic import TypeAdapter
+from pydantic.alias_generators import to_camel
+
+from reconciler.emulator.faults import Drip, Fault, Faults, PartialBulk, Rule
+from reconciler.emulator.profile import ExtraList, ExtraRead, Profile
 from reconciler.features.explain.examples import document_of
 from reconciler.features.explain.explain_formats import facts_of
 from reconciler.features.explain.field_reference import MANIFESTS, PROJECT, Field, roots
@@ -20,7 +30,7 @@ WRITTEN = "Written by `scripts/write_reference.py`; a test fails when it is stal
 def pages() -> dict[str, str]:
     """Return the text of every page by the name of its file."""
     fields = {_page_of(root): _fields_page(root) for root in roots().values()}
-    return {"index.md": _fields_index(), **fields}
+    return {"index.md": _fields_index(), **fields, "emulator.md": _emulator_page()}
 
 
 def _page_of(root: Field) -> str:
@@ -44,6 +54,7 @@ def _fields_index() -> str:
             f"| [{_title(root)}]({_page_of(root)}) | {_cell(root.said)} |"
             for root in roots().values()
         ),
+        "| [Emulator](emulator.md) | The settings of a profile and of faults. |",
     ]
     return "\n".join(lines) + "\n"
 
@@ -79,6 +90,63 @@ def _fields_page(root: Field) -> str:
             *(f"| `{'.'.join(field.path)}` | {_cell(field.said)} |" for field in unread),
         ]
     return "\n".join(lines) + "\n"
+
+
+_SETTINGS = {
+    Profile: (
+        "Profile",
+        "`emulator serve --profile FILE`, as JSON. A missing switch has its first value.",
+    ),
+    ExtraRead: ("A read", "A value of `reads` in a profile, by kind."),
+    ExtraList: ("A list", "A value of `lists` in a profile, by kind."),
+    Faults: ("Faults", "`emulator serve --faults FILE`, as JSON."),
+    Rule: ("A rule", "One of `rules`. A rule without conditions strikes every request."),
+    Fault: ("A fault", "`fault` of a rule: one of these, or several at once."),
+    Drip: ("Drip", "`drip` of a fault."),
+    PartialBulk: ("Partial", "`partial` of a fault: items of a bulk request, by their index."),
+}
+
+
+def _emulator_page() -> str:
+    lines = ["# Emulator", "", f"The settings of the [emulator](../emulator.md). {WRITTEN}"]
+    for model, (title, what) in _SETTINGS.items():
+        lines += [
+            "",
+            f"## {title}",
+            "",
+            what,
+            "",
+            "| setting | values | meaning |",
+            "|---|---|---|",
+        ]
+        lines += _setting_rows(model)
+    return "\n".join(lines) + "\n"
+
+
+def _setting_rows(model: type[Any]) -> Iterator[str]:
+    """Yield a row for each setting: its name, its values, and the comment above it."""
+    shapes = TypeAdapter(model).json_schema()["properties"]
+    commented = re.findall(r"((?:^    # .+\n)+)    (\w+): ", inspect.getsource(model), re.MULTILINE)
+    for (name, shape), (comment, field) in zip(shapes.items(), commented, strict=True):
+        if name != to_camel(field):
+            raise ValueError(f"{model.__name__}.{name} has no comment above it")
+        meaning = " ".join(line.strip(" #") for line in comment.splitlines())
+        yield f"| `{name}` | {_values(shape)} | {meaning} |"
+
+
+def _values(shape: dict[str, Any]) -> str:
+    """Return the values of a setting, its default first."""
+    forms = [shape, *shape.get("anyOf", ())]
+    values = [value for form in forms for value in form.get("enum", ())]
+    values = [False, True] if shape.get("type") == "boolean" else values
+    texts = [value if isinstance(value, str) else json.dumps(value) for value in values]
+    known = shape.get("default")
+    default = known if isinstance(known, str) else json.dumps(known)
+    if texts:
+        return ", ".join(sorted(texts, key=lambda text: text != default))
+    types = [form["type"] for form in forms if form.get("type", "null") != "null"]
+    shown = f", {default}" if isinstance(known, str | int | float) and known != "" else ""
+    return f"{' or '.join(types) or 'object'}{shown}"
 
 
 def _requests(root: Field) -> Iterator[str]:

@@ -47,23 +47,30 @@ class _Settings(BaseModel):
 class Drip(_Settings):
     """Send the body in pieces with a pause after each."""
 
+    # Bytes of each piece.
     size: int = Field(default=1, ge=1)
+    # Seconds of each pause.
     every: Seconds = 0.1
 
 
 class PartialBulk(_Settings):
     """Results of the items of endpoints 1 and 10, by their index in the request.
 
-    An item in several lists is in several lists of the answer. It is carried
-    out only when it is in `replaced`; `missing` leaves it out of the answer.
-    `unsent` are ids that the answer adds to `skippedIds`.
+    An item in several lists is in several lists of the answer. It is carried out if it is in
+    `replaced`, or in no list.
     """
 
+    # Carried out, and listed as such; an item in no list is too.
     replaced: list[int] = Field(default_factory=list)
+    # In `failedToReplaceAlertDefs`.
     failed: list[int] = Field(default_factory=list)
+    # In `notFoundIds`.
     not_found: list[int] = Field(default_factory=list)
+    # In `skippedIds`.
     skipped: list[int] = Field(default_factory=list)
+    # Left out of the answer.
     missing: list[int] = Field(default_factory=list)
+    # Ids that the answer adds to `skippedIds`.
     unsent: list[str] = Field(default_factory=list)
 
     def carries_out(self, index: int) -> bool:
@@ -75,44 +82,61 @@ class PartialBulk(_Settings):
 class Fault(_Settings):
     """One thing that goes wrong, or several at once."""
 
-    delay: Seconds = 0.0  # wait before anything else happens
+    # Seconds to wait before anything else happens.
+    delay: Seconds = 0.0
     # Close the connection before the request is carried out, or after.
     drop: Literal["before", "after"] | None = None
-    status: Annotated[int | None, Field(ge=200, le=599)] = None  # answer this status instead
-    commit: bool = False  # carry the request out all the same before answering `status`
+    # Answer this status instead of carrying the request out.
+    status: Annotated[int | None, Field(ge=200, le=599)] = None
+    # Carry the request out all the same before answering `status`.
+    commit: bool = False
     # Retry-After as it is; a list is sent twice.
     retry_after: str | list[str] = Field(default_factory=list)
     # Retry-After as a date so many seconds from now, negative in the past.
     retry_after_date: int | None = None
-    headers: dict[str, str] = Field(default_factory=dict)  # further headers: a Location
-    body: str | None = None  # this text is the body
-    html: bool = False  # the body is a page of HTML
-    content_type: str | None = None  # the Content-Type says this
-    truncate: Annotated[int | None, Field(ge=0)] = None  # only so many bytes of the body are sent
-    # Whether the Content-Length of a truncated body is that of the cut.
+    # Further headers: a Location.
+    headers: dict[str, str] = Field(default_factory=dict)
+    # The body is this text.
+    body: str | None = None
+    # The body is a page of HTML.
+    html: bool = False
+    # The Content-Type says this.
+    content_type: str | None = None
+    # Only so many bytes of the body are sent.
+    truncate: Annotated[int | None, Field(ge=0)] = None
+    # The Content-Length of a truncated body: that of the cut, or of the whole.
     declared: Literal["cut", "whole"] = "cut"
-    drip: Drip | None = None  # send the body drop by drop
-    partial: PartialBulk | None = None  # a bulk request that works in part
+    # Send the body in pieces.
+    drip: Drip | None = None
+    # A bulk request (endpoints 1 and 10) that works in part.
+    partial: PartialBulk | None = None
 
 
 class Rule(_Settings):
     """Which requests a fault strikes; a rule without conditions strikes all."""
 
-    method: Literal["GET", "POST", "PUT", "*"] = "*"  # GET, POST, PUT, or * for any
-    path: str = "*"  # below the API root; * means any path
+    # GET, POST, PUT, or `*` for any.
+    method: Literal["GET", "POST", "PUT", "*"] = "*"
+    # Below the API root; `*` matches anything.
+    path: str = "*"
     # Only the n-th request the rule fits, from 1.
     nth: int | list[int] = Field(default_factory=list)
-    probability: Annotated[float, Field(ge=0, le=1)] = 1.0  # only by this chance
-    times: Annotated[int | None, Field(ge=0)] = None  # at most so often
+    # Only by this chance.
+    probability: Annotated[float, Field(ge=0, le=1)] = 1.0
+    # At most so often.
+    times: Annotated[int | None, Field(ge=0)] = None
     # Only what goes beyond so many requests in a second; those it strikes do not count.
     above: Annotated[int | None, Field(ge=1)] = None
+    # What goes wrong.
     fault: Fault
 
 
 class Faults(_Settings):
     """All rules, and the seed of their chance."""
 
+    # With the same seed, chance strikes the same requests.
     seed: int = 0
+    # The first rule that strikes a request decides.
     rules: list[Rule] = Field(default_factory=list)
 
 

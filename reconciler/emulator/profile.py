@@ -86,32 +86,31 @@ _Place = Annotated[str, AfterValidator(_is_place)]
 
 @dataclass(frozen=True)
 class ExtraRead:
-    """A read of one record that the document does not show.
-
-    `record` is the place of the record in the answer, and `spec` the place in the record of the
-    fields that a write sends; "" is the whole.
-    """
+    """A read of one record that the document does not show."""
 
     __pydantic_config__ = SETTINGS
 
+    # The path below the API root, with `{id}` for the id.
     path: Annotated[str, _path(1)]
+    # The place of the record in the answer; "" is the whole answer.
     record: _Place = ""
+    # The place in the record of the fields that a write sends; "" is the whole record.
     spec: _Place = ""
 
 
 @dataclass(frozen=True)
 class ExtraList:
-    """A list of all records that the document does not show.
-
-    `items` is the place of the list in the answer, "" is the whole; `id` and `name` are
-    places in an item.
-    """
+    """A list of all records that the document does not show."""
 
     __pydantic_config__ = SETTINGS
 
+    # The path below the API root.
     path: Annotated[str, _path(0)]
+    # The place of the list in the answer; "" is the whole answer.
     items: _Place = ""
+    # The place of the id in an item.
     id: _Place = "id"
+    # The place of the name in an item.
     name: _Place = "name"
 
 

@@ -28,6 +28,7 @@ for name in (
     "scripts/write_openapi.py",
     "scripts/write_endpoints.py",
     "scripts/write_pages.py",
+    "scripts/write_reference.py",
     "tests/report/write_goldens.py",
 ):
     runpy.run_path(name, run_name="__main__")

@@ -1,6 +1,6 @@
 """Audit: compare declared resources with recorded events; place each finding at its line.
 
-The history of each alert is counted, and the audit checks judge it. Source: docs/evidence.md.
+The history of each alert is counted, and the audit checks judge it. Source: docs/audit.md.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Fate of applied changes: reverted, hot-fixed, noisier, and the time until repair.
 
-Pure. Source: docs/evidence.md.
+Pure. Source: docs/watch.md.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ from reconciler.report.words import plural
 
 @with_config(ConfigDict(extra="ignore"))
 class TrackRecordDocument(TypedDict):
-    """The record of an alert before the plan: docs/evidence.md. null means unknown."""
+    """The record of an alert before the plan: docs/track-record.md. null means unknown."""
 
     days: int
     events: Annotated[int | None, Field(description="How often it fired.")]

@@ -1,6 +1,6 @@
 """Track records of the alerts that a plan touches: how often they fired, and what followed.
 
-Source: docs/evidence.md.
+Source: docs/track-record.md.
 """
 
 from __future__ import annotations

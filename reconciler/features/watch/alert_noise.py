@@ -1,6 +1,6 @@
 """Noise of the alerts of a run: their events since the run, compared with those before.
 
-Source: docs/evidence.md.
+Source: docs/watch.md.
 """
 
 from __future__ import annotations
