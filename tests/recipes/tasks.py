@@ -294,8 +294,6 @@ def switch(bench: Workbench) -> None:
         "    counted = \"INSERT INTO saved_views SELECT max(ifnull(max(id), 0), ?) + 1, '' \"\n"
         '    view_id = call.store.write(counted + "FROM saved_views", first)\n',
     )
-    row = "| count the ids of saved views from 1, or not | `viewIds` |"
-    bench.after("docs/assumptions.md", "| hold several dashboards,", row)
     bench.append(
         "tests/emulator/test_emulated_profiles.py",
         "\n\n@pytest.mark.parametrize(('how', 'first'), [('near', 1), ('far', 1001)])\n"
