@@ -117,7 +117,8 @@ def _options(command: click.Command) -> list[click.Option]:
 
 def _option(option: click.Option) -> str:
     words, said = option.get_help_record(click.Context(cli)) or ("", "")
-    return f"| `{words.replace('|', BAR)}` | {_cell(said)} |"
+    # A bar would end the cell, or be shown with its backslash.
+    return f"| `{words.replace('|', ',')}` | {_cell(said)} |"
 
 
 def _commands() -> str:
