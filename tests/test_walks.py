@@ -1,4 +1,4 @@
-"""Pages that go through one workspace: each command of them runs, on a seeded emulator."""
+"""How-to pages: each command of them runs, on a seeded emulator or on a copy of the examples."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from pathlib import Path
 
 import httpx
 import pytest
-from harness.doors import KEY
+from harness.doors import KEY, typed
 from harness.served import Served, served
+from harness.workspaces import examples_at
 
 from reconciler.cli.overview import COMMANDS
 from reconciler.cli.root import run
@@ -172,3 +173,58 @@ def test_no_recipe_declares_what_was_imported() -> None:
     text = "".join((DOCS / page).read_text("utf-8") for page in WALKED)
 
     assert [alert for alert in ALERTS if alert in text] == []
+
+
+ON_EXAMPLES = (
+    "audit.md",
+    "emulator.md",
+    "fmt.md",
+    "freeze.md",
+    "graph.md",
+    "policy-impact.md",
+    "reports.md",
+    "reuse.md",
+    "rules.md",
+    "track-record.md",
+    "watch.md",
+)
+"""How-to pages with commands that run on a copy of the examples."""
+
+
+@pytest.mark.parametrize("name", ON_EXAMPLES)
+def test_commands_of_tasks_run(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each line of a shell block runs, ends as the page says, and prints what is shown below it."""
+    monkeypatch.chdir(examples_at(tmp_path / "shop").root)
+    if name == "watch.md":
+        assert typed("apply", "--yes").code == 0
+    text = (DOCS / name).read_text(encoding="utf-8")
+
+    for block, shown in re.findall(r"```sh\n(.*?)```\n(?:\n```text\n(.*?)```)?", text, re.DOTALL):
+        printed: list[str] = []
+        for line in block.splitlines():
+            ends = re.search(r"  # exit (\d+)$", line)
+            word, *arguments = shlex.split(line.partition(" > ")[0], comments=True)
+            if word == "reconciler":
+                ran = typed(*arguments)
+                code, printed = ran.code, [*printed, ran.out, ran.err]
+            else:
+                code = subprocess.run([word, *arguments], check=False).returncode
+            assert code == (int(ends[1]) if ends else 0), line
+        lines = {" ".join(line.split()) for line in "\n".join(printed).splitlines()}
+        assert {" ".join(line.split()) for line in shown.splitlines()} <= lines
+
+
+def test_commands_of_every_task_are_tried() -> None:
+    """Each how-to page with a shell block is one that a test runs."""
+    nav = (DOCS.parent / "mkdocs.yml").read_text(encoding="utf-8")
+    pages = re.findall(
+        r"- ([\w-]+\.md)$", nav.partition("- How-to:")[2].partition("- Reference:")[0], re.MULTILINE
+    )
+    here = [name for name in pages if (DOCS / name).exists()]
+
+    assert [
+        name
+        for name in here
+        if "```sh\n" in (DOCS / name).read_text(encoding="utf-8")
+        and name not in {*ON_EXAMPLES, *WALKED}
+    ] == []
