@@ -181,6 +181,8 @@ ON_EXAMPLES = (
     "fmt.md",
     "freeze.md",
     "graph.md",
+    "identity.md",
+    "plan.md",
     "policy-impact.md",
     "reports.md",
     "reuse.md",
@@ -188,14 +190,14 @@ ON_EXAMPLES = (
     "track-record.md",
     "watch.md",
 )
-"""How-to pages with commands that run on a copy of the examples."""
+"""Pages with commands that run on a copy of the examples."""
 
 
 @pytest.mark.parametrize("name", [page for page in ON_EXAMPLES if (DOCS / page).exists()])
 def test_commands_of_tasks_run(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each line of a shell block runs, ends as the page says, and prints what is shown below it."""
     monkeypatch.chdir(examples_at(tmp_path / "shop").root)
-    if name == "watch.md":
+    if name in {"identity.md", "watch.md"}:
         assert typed("apply", "--yes").code == 0
     text = (DOCS / name).read_text(encoding="utf-8")
 
