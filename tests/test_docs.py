@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import shlex
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,7 +13,6 @@ import measure_docs
 import pytest
 from harness.doors import typed
 from harness.workspaces import examples_at
-from test_walks import WALKED
 from write_pages import pages, sections
 
 from reconciler.cli.overview import COMMANDS
@@ -109,63 +107,6 @@ def test_evidence_has_its_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 def test_examples_are_of_commands() -> None:
     """Each command has a section in the file of examples, and no other word has one."""
     assert {*sections()} == {*COMMANDS}
-
-
-ON_EXAMPLES = (
-    "audit.md",
-    "emulator.md",
-    "fmt.md",
-    "freeze.md",
-    "graph.md",
-    "identity.md",
-    "plan.md",
-    "policy-impact.md",
-    "reports.md",
-    "reuse.md",
-    "rules.md",
-    "track-record.md",
-    "watch.md",
-)
-"""Pages with commands that run on a copy of the examples."""
-
-
-@pytest.mark.parametrize("name", ON_EXAMPLES)
-def test_commands_of_tasks_run(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each line of a shell block runs, ends as the page says, and prints what is shown below it."""
-    monkeypatch.chdir(examples_at(tmp_path / "shop").root)
-    if name in {"identity.md", "watch.md"}:
-        assert typed("apply", "--yes").code == 0
-    text = (DOCS / name).read_text(encoding="utf-8")
-
-    for block, shown in re.findall(r"```sh\n(.*?)```\n(?:\n```text\n(.*?)```)?", text, re.DOTALL):
-        printed: list[str] = []
-        for line in block.splitlines():
-            ends = re.search(r"  # exit (\d+)$", line)
-            word, *arguments = shlex.split(line.partition(" > ")[0], comments=True)
-            if word == "reconciler":
-                ran = typed(*arguments)
-                code, printed = ran.code, [*printed, ran.out, ran.err]
-            else:
-                code = subprocess.run([word, *arguments], check=False).returncode
-            assert code == (int(ends[1]) if ends else 0), line
-        lines = {" ".join(line.split()) for line in "\n".join(printed).splitlines()}
-        assert {" ".join(line.split()) for line in shown.splitlines()} <= lines
-
-
-def test_commands_of_every_task_are_tried() -> None:
-    """Each how-to page with a shell block is one that a test runs."""
-    nav = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
-    pages = re.findall(
-        r"- ([\w-]+\.md)$", nav.partition("- How-to:")[2].partition("- Reference:")[0], re.MULTILINE
-    )
-    here = [name for name in pages if (DOCS / name).exists()]
-
-    assert [
-        name
-        for name in here
-        if "```sh\n" in (DOCS / name).read_text(encoding="utf-8")
-        and name not in {*ON_EXAMPLES, *WALKED}
-    ] == []
 
 
 def test_every_command_is_documented() -> None:
