@@ -19,7 +19,7 @@ from pydantic.alias_generators import to_camel
 from reconciler.cli.overview import grouped
 from reconciler.cli.root import cli
 from reconciler.cli.schema import schemas
-from reconciler.errors import ExitCode
+from reconciler.errors import PRECEDENCE, ExitCode
 from reconciler.journal.entries import ENTRY_NAMES, Entry, Header
 from reconciler.journal.line_fields import JournalLine, in_lines
 from reconciler.kinds import BY_NAME, KINDS
@@ -165,6 +165,14 @@ def _exit_codes() -> str:
     return _table("code | meaning | what to do", rows)
 
 
+def _order() -> str:
+    order = ", ".join(str(code.value) for code in PRECEDENCE)
+    return (
+        f"When several apply to one run, the first of this order is given: {order}. So 3 means that "
+        "some resources were refused or skipped, and nothing worse.\n"
+    )
+
+
 def _complaints() -> str:
     known, text = {**CODES, **AUDITED}, ""
     for family in FAMILIES.values():
@@ -264,7 +272,7 @@ PAGES: Final[Mapping[str, Mapping[str, Callable[[], str]]]] = {
         "options": lambda: _table("option | what it does", _shared()),
         "commands": _commands,
     },
-    "exit-codes.md": {"exit-codes": _exit_codes},
+    "exit-codes.md": {"exit-codes": _exit_codes, "order": _order},
     "errors.md": {"complaints": _complaints},
     "reasons.md": {"reasons": lambda: _reasons(Reason), "remarks": lambda: _reasons(Remark)},
     "guards.md": {"guards": _guards},
