@@ -168,8 +168,8 @@ def _exit_codes() -> str:
 def _order() -> str:
     order = ", ".join(str(code.value) for code in PRECEDENCE)
     return (
-        f"When several apply to one run, the first of this order is given: {order}. So 3 means that "
-        "some resources were refused or skipped, and nothing worse.\n"
+        f"When several apply to one run, the first of this order is given: {order}. So 3 means "
+        "that some resources were refused or skipped, and nothing worse.\n"
     )
 
 
