@@ -27,6 +27,9 @@ WORKFLOWS := $(wildcard examples/workflows/.github/workflows/*.yml)
 QUICK := tests/document tests/planning tests/guards tests/kinds tests/workspace tests/api tests/applying \
 	tests/report tests/test_house.py tests/test_registries.py
 
+# `KEEP=NAME`: what a target prints is kept in docs/evidence/NAME.md too.
+keep = $(if $(KEEP),$(BIN)/python scripts/keep_evidence.py $(KEEP) --)
+
 headline = @printf '\n== %s\n' "$(1)"
 
 .PHONY: help demo quick test lint types floors static unit coverage image docs sbom schemas lock bench conformance campaign \
@@ -90,11 +93,13 @@ sbom: $(VENV)/.dev ## write the bill of materials of the lock to build/sbom.json
 	@$(BIN)/cyclonedx-py requirements --output-reproducible --pyproject pyproject.toml \
 		--output-file build/sbom.json requirements/runtime.txt
 
-schemas: $(VENV)/.runtime ## write schemas/, docs/reference/ and the command tree again
+schemas: $(VENV)/.runtime ## write schemas/, the pages that the program knows, and the command tree again
 	@$(BIN)/python scripts/write_schemas.py
 	@$(BIN)/python scripts/write_tree.py
 	@$(BIN)/python scripts/write_openapi.py
 	@$(BIN)/python scripts/write_reference.py
+	@$(BIN)/python scripts/write_endpoints.py
+	@$(BIN)/python scripts/write_pages.py
 
 lock: ## lock the dependencies again, UPGRADE=1 to the newest; needs uv (pip install uv)
 	@PATH="$$PWD/$(BIN):$$PATH"; command -v uv >/dev/null || \
@@ -117,30 +122,30 @@ build/peers/.done: requirements/bench.txt requirements/installer.txt | $(BIN)/py
 		--require-hashes -r requirements/bench.txt
 	@touch $@
 
-bench: $(VENV)/.dev ## measure, beside other tools; prints ratios, takes minutes; BENCH="peers small"
+bench: $(VENV)/.dev ## measure, next to other tools; prints ratios, takes minutes; BENCH="peers small" KEEP=NAME
 	@$(MAKE) --no-print-directory build/peers/.done || echo 'The peers could not be installed'
-	@$(BIN)/python -m benchmarks $(BENCH)
+	@$(keep) $(BIN)/python -m benchmarks $(BENCH)
 
 conformance: $(VENV)/.dev ## long run of generated requests against the emulator
 	@CONFORMANCE_EXAMPLES=$${CONFORMANCE_EXAMPLES:-300} $(BIN)/pytest --numprocesses 2 $(PATIENT) \
 		tests/emulator/test_emulated_schemathesis.py
 
 campaign: $(VENV)/.dev ## kill, break, race and edit applies, for hours; CAMPAIGN="kill:1000 lost:500"
-	@$(BIN)/python tests/campaigns/run_campaigns.py $(CAMPAIGN)
+	@$(keep) $(BIN)/python tests/campaigns/run_campaigns.py $(CAMPAIGN)
 	@ALL_SLIPS=1 $(BIN)/pytest -q tests/test_slips.py
 
 fuzz: $(VENV)/.dev ## fuzz manifests and answers; FUZZ_INPUTS, FUZZ_SEED, FUZZ_SECONDS
-	@PYTHONPATH=tests $(BIN)/python tests/fuzz/campaign.py
+	@PYTHONPATH=tests $(keep) $(BIN)/python tests/fuzz/campaign.py
 
 policies: $(VENV)/.dev ## log policies: our evaluator against the emulator's matching; POLICY_CASES, POLICY_SEED
-	@$(BIN)/python tests/features/policy_samples/policy_campaign.py
+	@$(keep) $(BIN)/python tests/features/policy_samples/policy_campaign.py
 
 canary: $(VENV)/.dev ## failing runs and hostile texts at length; CANARY_RUNS, FOREIGN_TEXTS
 	@CANARY_RUNS=$${CANARY_RUNS:-1000} FOREIGN_TEXTS=$${FOREIGN_TEXTS:-1000000} \
-		$(BIN)/pytest --numprocesses 0 $(PATIENT) tests/security
+		$(keep) $(BIN)/pytest --numprocesses 0 $(PATIENT) tests/security
 
 mutation: $(VENV)/.dev ## break merge, planning, guards, journal and redaction on purpose; PART=journal
-	@$(BIN)/python scripts/run_mutation.py $(PART)
+	@$(keep) $(BIN)/python scripts/run_mutation.py $(PART)
 
 recipes: $(VENV)/.dev ## leave out each file of each task of CONTRIBUTING, and tell where no law notices; RECIPES="guard"
 	@$(BIN)/python tests/recipes/leave_out.py $(RECIPES)

@@ -1,25 +1,46 @@
-"""Write the tables of docs/ci.md from action.yml: its inputs and its outputs.
+"""Write docs/action.md from action.yml: the inputs and the outputs of the action.
 
-They stand between two lines that name this script; tests/delivery/test_ci_docs.py
-fails where the page is stale.
+tests/delivery/test_ci_docs.py fails where the page is stale.
 """
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import Any
 
 from reconciler.syntax.read_text import read_text
 
 ROOT = Path(__file__).resolve().parent.parent
-TARGET = ROOT / "docs" / "ci.md"
-BEGIN = "<!-- {name}: written by scripts/write_ci_docs.py from action.yml -->\n"
-END = "<!-- end of {name} -->\n"
+TARGET = ROOT / "docs" / "action.md"
+PAGE = """\
+# Inputs and outputs of the action
+
+What [`action.yml`](../action.yml) takes and returns. In any other CI system an input is a variable:
+`INPUT_FAIL_ON_CHANGES` for `fail-on-changes`. Written by `scripts/write_ci_docs.py`; a test fails
+when it is stale.
+
+## Inputs
+
+{inputs}
+`comment: changes` makes no new comment for a plan without changes, but updates an old one.
+`on-error` makes one only where there is no plan. Only plan, apply and watch comment.
+
+## Outputs
+
+{outputs}
+The step's exit code is that of the [command](exit-codes.md). Changes and drift (2) are a result and
+no failure unless `fail-on-changes` is `true`. A missing plan is 11 with `plan-not-found`.
+
+## Limits
+
+A comment holds at most 60,000 bytes: whole diffs are left out, the largest first. Counts and table
+stay, and the digest covers all of it. A summary holds at most 900 KiB, annotations nine of each
+level, SARIF 5,000 results.
+"""
 
 
 def tables() -> dict[str, str]:
-    """Give the text of each table by the name of what it lists."""
+    """Return the text of each table by the name of what it lists."""
     (document,) = read_text((ROOT / "action.yml").read_text(encoding="utf-8")).documents
     action: Any = document.value
     inputs = [
@@ -39,15 +60,10 @@ def _default(text: str) -> str:
     return f"`{text}`" if text else ""
 
 
-def written(page: str) -> str:
-    """Give the page with its tables as they should be."""
-    for name, table in tables().items():
-        begin, end = BEGIN.format(name=name), END.format(name=name)
-        between = re.compile(f"(?<={re.escape(begin)}).*?(?={re.escape(end)})", re.DOTALL)
-        # A function, as a table may hold what means something in a replacement.
-        page = between.sub(lambda _, table=table: table, page)  # type: ignore[misc]  # bound at once
-    return page
+def page() -> str:
+    """Return the whole page."""
+    return PAGE.format(**tables())
 
 
 if __name__ == "__main__":
-    TARGET.write_text(written(TARGET.read_text(encoding="utf-8")), encoding="utf-8")
+    TARGET.write_text(page(), encoding="utf-8")

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import re
 import shlex
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 
+import keep_evidence
+import measure_docs
 import pytest
 from harness.doors import typed
 from harness.workspaces import examples_at
+from write_pages import pages, sections
 
 from reconciler.cli.overview import COMMANDS
 from reconciler.cli.schema import schemas
@@ -21,20 +26,87 @@ DOCS = ROOT / "docs"
 PAGES = sorted((*DOCS.glob("*.md"), *ROOT.glob("*.md"), ROOT / "examples" / "README.md"))
 
 
-def commands_in(text: str) -> list[list[str]]:
-    """Give the command lines of all shell blocks."""
-    blocks = re.findall(r"```sh\n(.*?)```", text, re.DOTALL)
-    lines = [line.split("  #")[0] for block in blocks for line in block.splitlines()]
-    return [shlex.split(line) for line in lines if line.startswith("reconciler ")]
+def examples_of_commands() -> Iterator[tuple[list[str], str]]:
+    """Yield the command lines of docs/commands.md in order, with the output shown, or ""."""
+    text = (DOCS / "commands.md").read_text(encoding="utf-8")
+    for block, shown in re.findall(
+        r"```sh\n(.*?)```\n(?:\n```text\n(?!reconciler )(.*?)```)?", text, re.DOTALL
+    ):
+        lines = [shlex.split(line.split("  #")[0]) for line in block.splitlines()]
+        typed_here = [line[1:] for line in lines if line[0] == "reconciler"]
+        for line in typed_here:
+            yield line, shown if line is typed_here[-1] else ""
+
+
+def as_pattern(shown: str) -> str:
+    """Return a pattern for an output that a page shows; `…` is left out."""
+    return re.escape(shown.strip()).replace("…", ".*?")
 
 
 def test_documented_commands_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every command line of docs/commands.md runs, in order, on a copy of the examples."""
+    """Every command line of docs/commands.md runs, in order, and prints what the page shows."""
     monkeypatch.chdir(examples_at(tmp_path / "shop").root)
 
-    for _, *arguments in commands_in((DOCS / "commands.md").read_text(encoding="utf-8")):
+    for arguments, shown in examples_of_commands():
         ran = typed(*arguments)
         assert ran.code == 0, (arguments, ran.err)
+        both = (f"{ran.err}{ran.out}".strip(), f"{ran.out}{ran.err}".strip())
+        pattern = re.compile(as_pattern(shown) or ".*", re.DOTALL)
+        assert any(map(pattern.fullmatch, both)), (arguments, both[0])
+
+
+def test_tables_of_the_program_are_fresh() -> None:
+    """The tables that scripts/write_pages.py writes are as it writes them: run `make schemas`."""
+    held = {name: (DOCS / name).read_text(encoding="utf-8") for name in pages()}
+
+    assert held == pages()
+
+
+def test_pages_that_get_read() -> None:
+    """Pages by hand have at most 30,000 words in all, a page 2,500, and the README 900."""
+    by_hand = {page.name: page.by_hand for page in measure_docs.pages()}
+
+    assert sum(by_hand.values()) <= measure_docs.MOST
+    assert {name for name, words in by_hand.items() if words > measure_docs.MOST_OF_A_PAGE} == set()
+    assert by_hand["README.md"] <= measure_docs.MOST_OF_THE_README
+
+
+def test_what_a_program_wrote_is_not_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Words between the comments of a generated table, and of a generated page, are not by hand."""
+    table = "<!-- t: written by scripts/write_pages.py -->\n| a | b |\n<!-- end of t -->\n"
+    (tmp_path / "a.md").write_text(f"# Three words here\n\n{table}\nand four more words\n")
+    (tmp_path / "b.md").write_text("# B\n\nWritten by `scripts/write_reference.py`; a test.\n")
+    (tmp_path / "README.md").write_text("one\n")
+    monkeypatch.setattr(measure_docs, "ROOT", tmp_path)
+    monkeypatch.setattr(measure_docs, "DOCS", tmp_path)
+    monkeypatch.setattr(measure_docs, "README", tmp_path / "README.md")
+    monkeypatch.setattr(measure_docs, "EXAMPLES", tmp_path / "README.md")
+
+    assert {page.name: page.by_hand for page in measure_docs.pages()} == {
+        "a.md": 7,
+        "b.md": 0,
+        "README.md": 1,
+    }
+
+
+def test_evidence_has_its_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a command printed is kept with the command, its end and its output, word for word."""
+    monkeypatch.setattr(keep_evidence, "FOLDER", tmp_path)
+
+    ended = keep_evidence.main("small", [sys.executable, "-c", "print(12); exit(3)"])
+
+    text = (tmp_path / "small.md").read_text(encoding="utf-8")
+    assert ended == 3
+    assert "```text\n12\n```" in text
+    assert measure_docs.is_written(text)
+    assert all(part in text for part in ("print(12)", "ended with 3"))
+
+
+def test_examples_are_of_commands() -> None:
+    """Each command has a section in the file of examples, and no other word has one."""
+    assert {*sections()} == {*COMMANDS}
 
 
 def test_every_command_is_documented() -> None:
@@ -117,8 +189,8 @@ def test_what_assumptions_rest_on() -> None:
 
 @pytest.mark.promise("P52")
 def test_where_the_api_stands() -> None:
-    """Guide and list of assumptions tell that `basePath` is for this API under a version number."""
-    for name in ("guide.md", "assumptions.md"):
+    """Two pages say that `basePath` is for this API under a version number."""
+    for name in ("manifests.md", "assumptions.md"):
         said = " ".join((DOCS / name).read_text(encoding="utf-8").split())
         assert "API under a version number" in said
         assert "basePath: /mgmt/openapi/3" in said

@@ -403,10 +403,10 @@ def test_what_is_cited_is_here() -> None:
 
 
 def table(page: str) -> dict[str, str]:
-    """Give the rows of the first table of a page: the first cell to the second."""
+    """Return the codes of the tables of a page, each a link, with their second cells."""
     text = (DOCS / page).read_text(encoding="utf-8")
-    rows = re.findall(r"^\| `?(\w+)`? \| (.*?) \|$", text, re.MULTILINE)
-    return {code: meaning for code, meaning in rows if code != "code"}
+    rows = re.findall(r"^\| \[(\w+)\]\([^)]*\) \| (.*?) \|", text, re.MULTILINE)
+    return dict(rows)
 
 
 def test_exit_codes_are_documented() -> None:

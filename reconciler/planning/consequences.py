@@ -1,7 +1,7 @@
 """Consequences of a change besides its fields: blocked, protected, destroyed, rewritten, unseen.
 
 Also the alerts that watch what changes, by declarations and by the service's answers. Pure.
-Source: docs/evidence.md.
+Source: docs/track-record.md.
 """
 
 from __future__ import annotations

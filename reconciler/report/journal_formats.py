@@ -66,7 +66,7 @@ HistoryDocument: TypeAlias = Annotated[
 
 @with_config(ConfigDict(extra="allow"))
 class EntryDocument(TypedDict):
-    """An entry. See docs/journal.md for the fields of each."""
+    """An entry. See docs/journal-entries.md for the fields of each."""
 
     entry: Annotated[str, Field(json_schema_extra={"enum": [*entry_types.ENTRY_NAMES]})]
     at: str

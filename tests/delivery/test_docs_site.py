@@ -159,7 +159,7 @@ def test_each_page_as_plain_markdown(site: Path) -> None:
     assert set(map(Path, listed)) == pages - {Path("404.md")}
     assert all((site / value).read_text(encoding="utf-8").startswith("# ") for value in listed)
     parts = re.findall(r"^## (.+)$", index, re.MULTILINE)
-    assert parts == ["Start", "Tutorial", "How-to", "Reference", "Explanation"]
+    assert parts == ["Start", "How-to", "Reference", "Background"]
     for value in listed:
         text = (site / value).read_text(encoding="utf-8")
         assert "](../../" not in text

@@ -242,6 +242,6 @@ def test_what_weakens_an_alert(
 def test_every_code_is_documented() -> None:
     """docs/guards.md explains each code that a refusal may carry, and no other."""
     page = (Path(__file__).parents[2] / "docs" / "guards.md").read_text(encoding="utf-8")
-    codes = set(re.findall(r"^\| `([a-z-]+)` \|", page, re.MULTILINE))
+    codes = set(re.findall(r"^\| \[`([a-z-]+)`\]", page, re.MULTILINE))
 
     assert codes == set(GUARDS)

@@ -26,7 +26,7 @@ from reconciler.journal.content import (
 )
 from reconciler.journal.entries import Entry, Header
 
-PAGE = (Path(__file__).parents[2] / "docs" / "journal.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "journal-entries.md").read_text(encoding="utf-8")
 
 
 @given(all_entries | kept_entries)
@@ -50,7 +50,7 @@ def test_one_line(document: dict[str, Json], before: str) -> None:
 
 
 def test_header() -> None:
-    """The header is read back the same, and docs/journal.md names each of its fields."""
+    """The header is read back the same, and docs/journal-entries.md names each of its fields."""
     header = Header(
         environment="production", target="https://api.example.com", created="2025-01-31T09:00:00Z"
     )

@@ -1,4 +1,4 @@
-"""docs/journal.md says what is so."""
+"""docs/journal.md and docs/journal-entries.md say what is so."""
 
 from __future__ import annotations
 
@@ -41,6 +41,7 @@ from reconciler.model import Ref
 
 ROOT = Path(__file__).parent.parent.parent
 PAGE = (ROOT / "docs" / "journal.md").read_text(encoding="utf-8")
+ENTRIES_PAGE = (ROOT / "docs" / "journal-entries.md").read_text(encoding="utf-8")
 REF = Ref("SLO", "a")
 PAIR = (Rewritten(("name",), "a", "b"),)
 ENTRIES: list[Entry] = [
@@ -124,7 +125,8 @@ def keys(document: Json) -> set[str]:
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.entry)
 def test_every_field_is_documented(entry: Entry) -> None:
     """The row of an entry names every field that it can have."""
-    rows = {row[0]: row for row in re.findall(r"^\| `(\w+)` \|(.*)\|(.*)\|$", PAGE, re.MULTILINE)}
+    found = re.findall(r"^\| `(\w+)` \|(.*)\|(.*)\|$", ENTRIES_PAGE, re.MULTILINE)
+    rows = {row[0]: row for row in found}
     _, when, fields = rows[entry.entry]
 
     said = set(re.findall(r"`(\w+)`", when + fields)) | {"entry", "at", "ref", "written"}

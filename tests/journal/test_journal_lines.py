@@ -239,7 +239,7 @@ LINES: list[tuple[Entry, dict[str, Json]]] = [
 
 @pytest.mark.parametrize(("entry", "document"), LINES)
 def test_lines(entry: Entry, document: dict[str, Json]) -> None:
-    """Each entry has the fields that docs/journal.md gives, and is read back from them."""
+    """Each entry has the fields that docs/journal-entries.md gives, and is read back from them."""
     assert entry_document(entry) == document
     assert parse_entry(document, 2) == entry
 

@@ -14,8 +14,6 @@ def practice(bench: Workbench) -> None:
     """Tell of a saved view that is called as new ones are."""
     title, why = "a saved view has the name of a new one", "Nobody finds it again."
     bench.after("reconciler/syntax/diagnostic.py", '    "L601": ', f'    "L602": "{title}",')
-    bench.after("docs/errors.md", "| L601 |", f"| L602 | {title} |")
-    bench.after("docs/practice.md", "| L601 |", f"| L602 | {title} | {why} |")
     bench.replace(
         PRACTICE,
         "PRACTICES = (LintRule(",

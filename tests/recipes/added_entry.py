@@ -49,7 +49,6 @@ def entry(bench: Workbench) -> None:
         "        case entry_types.Noted():\n            words = entry.text\n"
         "        case entry_types.Unfrozen(reason=reason, frozen=frozen):\n",
     )
-    bench.after("docs/journal.md", "| `override` |", "| `noted` | a person noted it | `text` |")
     _tested(bench)
 
 

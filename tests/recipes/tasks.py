@@ -11,7 +11,6 @@ def complaint(bench: Workbench) -> None:
     """Complain of an SLO that has no real name yet."""
     said = "a name says nothing"
     bench.after("reconciler/syntax/diagnostic.py", '    "M314": ', f'    "M399": "{said}",')
-    bench.after("docs/errors.md", "| M314 |", f"| M399 | {said} |")
     bench.likewise(
         f"{CODES}M399.md",
         f"{CODES}M314.md",
@@ -54,9 +53,6 @@ def guard(bench: Workbench) -> None:
         '            way = ("name it otherwise",)\n'
         '            yield GuardViolation(ref=change.ref, said="", remedies=way, code=FIRST)\n'
         "        if change.protected:\n            yield",
-    )
-    bench.after(
-        "docs/guards.md", "| `looks-like-rename` |", "| `first-of-all` | explicit | x | x |"
     )
     bench.after("tests/guards/test_levels.py", '    "protected"', '    "first-of-all": "explicit",')
     bench.append(
@@ -157,7 +153,9 @@ def use_case(bench: Workbench) -> None:
         '    "reconciler.cli.count",',
     )
     bench.replace(
-        "docs/commands.md", "## schema\n", "## count\n\n```sh\nreconciler count\n```\n\n## schema\n"
+        "scripts/command_examples.md",
+        "## schema\n",
+        "## count\n\n```sh\nreconciler count\n```\n\n## schema\n",
     )
     bench.after(
         "tests/cli/test_bad_input.py",
@@ -209,9 +207,6 @@ def output_format(bench: Workbench) -> None:
         "| `drift` | `text`, `json`, `markdown`, `html` |",
         "| `drift` | `text`, `json`, `markdown`, `html`, `names` |",
     )
-    bench.replace(
-        "docs/commands.md", "# or markdown, or html: see", "# or markdown, html, names: see"
-    )
 
 
 def reason(bench: Workbench) -> None:
@@ -235,7 +230,6 @@ def reason(bench: Workbench) -> None:
         "        change = replace(change, reasons=(*change.reasons, FirstOfAll()))\n"
         "    if not change.action.writes:\n        return change\n    return replace(",
     )
-    bench.after("docs/plan.md", "| `incidents-unread` |", "| `called-first` | its name | |")
     bench.explain("called-first", "reason", "its name")
     bench.append(
         "tests/planning/test_decisions.py",
@@ -281,8 +275,6 @@ def exit_code(bench: Workbench) -> None:
     bench.explain("exit-12", "exit", "stdin could not be read")
     line = '    ExitCode.INPUT_LOST: "internal",'
     bench.after("reconciler/ci/result.py", '    ExitCode.USAGE: "validation"', line)
-    bench.after("docs/exit-codes.md", "| 11 |", "| 12 | stdin could not be read |")
-    bench.replace("docs/exit-codes.md", " 3,\n74, 141.", " 3,\n12, 74, 141.")
     bench.replace("tests/applying/test_stops.py", "TOLD = (74, ", "TOLD = (12, 74, ")
 
 
@@ -302,8 +294,6 @@ def switch(bench: Workbench) -> None:
         "    counted = \"INSERT INTO saved_views SELECT max(ifnull(max(id), 0), ?) + 1, '' \"\n"
         '    view_id = call.store.write(counted + "FROM saved_views", first)\n',
     )
-    row = "| count the ids of saved views from 1, or not | `viewIds` |"
-    bench.after("docs/assumptions.md", "| hold several dashboards,", row)
     bench.append(
         "tests/emulator/test_emulated_profiles.py",
         "\n\n@pytest.mark.parametrize(('how', 'first'), [('near', 1), ('far', 1001)])\n"

@@ -27,6 +27,7 @@ for name in (
     "scripts/write_schemas.py",
     "scripts/write_openapi.py",
     "scripts/write_endpoints.py",
+    "scripts/write_pages.py",
     "scripts/write_reference.py",
     "tests/report/write_goldens.py",
 ):
@@ -119,6 +120,7 @@ class Workbench:
     def write_schemas(self) -> None:
         """Do as `make schemas`."""
         self.python("scripts/write_schemas.py")
+        self.python("scripts/write_pages.py")
 
     def write_what_is_written(self) -> None:
         """Write schemas, tables and golden texts, as the tasks say; of complaints the new."""

@@ -138,7 +138,7 @@ def test_rules_are_the_codes() -> None:
     assert [rule["id"] for rule in rules] == list(CODES)
     for rule in rules:
         one = EXPLAINED[rule["id"]]
-        assert f"| {one.code} | {rule['shortDescription']['text']} |" in page
+        assert f"/{one.code}.md) | {rule['shortDescription']['text']} |" in page
         assert rule["fullDescription"]["text"] == one.means
         assert one.why in rule["help"]["text"]
         assert one.why in rule["help"]["markdown"]

@@ -16,21 +16,20 @@ from reconciler.model import CreateLost, LastEdit, Reason, Ref, Remark, TakesOve
 from reconciler.report.plan.document import reason_document
 from reconciler.report.reasons import describe_remark, words_of
 
-DOCS = Path(__file__).parents[2] / "docs" / "plan.md"
+DOCS = Path(__file__).parents[2] / "docs" / "reasons.md"
 GOLDEN = Path(__file__).parent / "golden" / "reasons.txt"
 
 
 def codes_after(first: str) -> list[str]:
-    """Give the codes of the table of docs/plan.md that begins with this one."""
+    """Return the codes of the table of docs/reasons.md that begins with this code."""
     text = DOCS.read_text("utf-8")
-    rows = text[text.index(f"| `{first}` |") :].split("\n\n")[0].splitlines()
-    cells = [row.strip("| ").split(" | ") for row in rows]
-    return [code.strip("`") for code, *_ in cells]
+    rows = text[text.index(f"| [`{first}`]") :].partition("<!--")[0].splitlines()
+    return [row.split("`")[1] for row in rows]
 
 
 @pytest.mark.promise("P55")
 def test_reasons_are_documented() -> None:
-    """docs/plan.md names each reason and remark with its code, and none that there is not."""
+    """docs/reasons.md names each reason and remark with its code, and none that there is not."""
     assert codes_after("cannot-be-asked") == [value.code for value in get_args(Reason)]
     assert codes_after("no-journal") == [value.code for value in get_args(Remark)]
 

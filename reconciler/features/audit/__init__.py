@@ -1,1 +1,1 @@
-"""Audit: declared resources compared with recorded events. Source: docs/evidence.md."""
+"""Audit: declared resources compared with recorded events. Source: docs/audit.md."""

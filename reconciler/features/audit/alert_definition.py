@@ -1,4 +1,4 @@
-"""Audit rules for alert definitions. Source: docs/evidence.md."""
+"""Audit rules for alert definitions. Source: docs/audit.md."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Audit rules: checks of declarations against what happened, and the reading of what happened.
 
-Source: docs/evidence.md.
+Source: docs/audit.md.
 """
 
 from __future__ import annotations

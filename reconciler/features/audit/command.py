@@ -1,6 +1,6 @@
 """`reconciler audit`: compare declared resources with recorded events, each finding at its line.
 
-The history of each alert is counted, and the audit checks judge it. Source: docs/evidence.md.
+The history of each alert is counted, and the audit checks judge it. Source: docs/audit.md.
 """
 
 from __future__ import annotations

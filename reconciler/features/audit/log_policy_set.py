@@ -1,4 +1,4 @@
-"""Audit rules for log policies, checked against existing logs. Source: docs/evidence.md."""
+"""Audit rules for log policies, checked against existing logs. Source: docs/audit.md."""
 
 from __future__ import annotations
 

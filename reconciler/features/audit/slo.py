@@ -1,4 +1,4 @@
-"""Audit rules for SLOs. Source: docs/evidence.md."""
+"""Audit rules for SLOs. Source: docs/audit.md."""
 
 from __future__ import annotations
 

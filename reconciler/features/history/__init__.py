@@ -1,1 +1,1 @@
-"""History: figures over the runs of a journal. Source: docs/evidence.md."""
+"""History: figures over the runs of a journal. Source: docs/watch.md."""

@@ -1,1 +1,1 @@
-"""Track records: what alerts did lately, next to a plan. Source: docs/evidence.md."""
+"""Track records: what alerts did lately, next to a plan. Source: docs/track-record.md."""

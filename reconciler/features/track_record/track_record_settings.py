@@ -9,7 +9,7 @@ from pydantic import Field
 
 TRACKED_DAYS: Final = 14
 MOST_TRACKED_DAYS: Final = 90
-"""Days of a track record; docs/evidence.md describes the cost."""
+"""Days of a track record; docs/track-record.md describes the cost."""
 
 TRACK_RECORD: Final = Annotated[
     int,

@@ -1,6 +1,6 @@
 """Track records of the alerts that a plan touches: how often they fired, and what followed.
 
-Each is JSON, a sentence, or lines of a comment. Source: docs/evidence.md.
+Source: docs/track-record.md.
 """
 
 from __future__ import annotations
@@ -515,7 +515,7 @@ def _events_of(alert: KnownAlert, happened: SpanEvents) -> tuple[bool, bool]:
 
 @with_config(ConfigDict(extra="ignore"))
 class TrackRecordDocument(TypedDict):
-    """The record of an alert before the plan: docs/evidence.md. null means unknown."""
+    """The record of an alert before the plan: docs/track-record.md. null means unknown."""
 
     days: int
     events: Annotated[int | None, Field(description="How often it fired.")]

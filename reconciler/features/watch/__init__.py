@@ -1,1 +1,1 @@
-"""Watch: whether alerts are noisier since a run. Source: docs/evidence.md."""
+"""Watch: whether alerts are noisier since a run. Source: docs/watch.md."""

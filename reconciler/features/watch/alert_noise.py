@@ -1,6 +1,6 @@
 """Noise of the alerts of a run: their events since the run, compared with those before.
 
-Its reports are for a terminal, JSON, and a part of a comment. Source: docs/evidence.md.
+Source: docs/watch.md.
 """
 
 from __future__ import annotations

@@ -45,7 +45,7 @@ FAMILIES: Final[Mapping[str, Family]] = {
     "reuse": Family("a complaint", "what is said once for many", "reuse", _VALIDATE),
     "practice": Family("a complaint", "practice", "practice", _VALIDATE),
     "query": Family("a complaint", "queries", "graph", _VALIDATE),
-    "audit": Family("a finding", "what is declared against what happened", "evidence"),
+    "audit": Family("a finding", "what is declared against what happened", "audit"),
     "tests": Family("a complaint", "tests of alerts", "alert-tests", "test"),
     "project": Family("a complaint", "the project file", command=_VALIDATE),
     "guard": Family("a guard", "what an apply refuses without consent", "guards"),

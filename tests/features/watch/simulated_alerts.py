@@ -1,6 +1,6 @@
 """Alerts with known rates, made by a seeded chance, and how often a verdict is said of them.
 
-`python tests/features/watch/simulated_alerts.py 20000` prints the figures of docs/evidence.md.
+`python tests/features/watch/simulated_alerts.py 20000` prints the figures of docs/watch.md.
 """
 
 from __future__ import annotations
