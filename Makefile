@@ -29,7 +29,7 @@ QUICK := tests/document tests/planning tests/guards tests/kinds tests/workspace 
 
 headline = @printf '\n== %s\n' "$(1)"
 
-.PHONY: help demo quick test lint types floors static unit coverage image docs sbom schemas lock bench conformance campaign \
+.PHONY: help demo quick test lint types floors static unit coverage image docs pages release sbom schemas lock bench conformance campaign \
 	fuzz policies canary mutation recipes deletion compare format clean
 
 help: ## list the targets
@@ -84,6 +84,13 @@ docs: $(VENV)/.dev ## build the site of docs/ into build/site, which asks no oth
 	@# With --quiet it would not be strict.
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build
 	@echo 'build/site: look at it with `python3 -m http.server -d build/site`'
+
+pages: $(VENV)/.dev ## check every page of the site in a browser, for all readers; needs chromium, takes minutes
+	@ALL_PAGES=1 $(BIN)/pytest --numprocesses 0 $(PATIENT) tests/delivery/test_docs_site.py
+
+release: $(VENV)/.dev ## check what is released, a dry run; PUBLISH=1 tags and builds dist/; BASE, MISSING_IMAGE=1
+	@$(BIN)/python scripts/release.py --base "$(BASE)" $(if $(PUBLISH),--publish) \
+		$(if $(MISSING_IMAGE),--allow-missing-image)
 
 sbom: $(VENV)/.dev ## write the bill of materials of the lock to build/sbom.json
 	@mkdir -p build

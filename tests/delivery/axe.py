@@ -19,6 +19,7 @@ def findings(page: Page, address: str) -> Iterator[str]:
     """Yield each finding of one page, on a phone and a desk, light and dark."""
     page.emulate_media(color_scheme="light")
     page.goto(address)
+    page.add_style_tag(content="* {transition: none !important}")
     page.evaluate(AXE)
     for width, height in WIDTHS.items():
         page.set_viewport_size({"width": width, "height": height})
