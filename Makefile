@@ -22,6 +22,7 @@ unexport PYTHONDONTWRITEBYTECODE
 PATIENT := --longest 0 -o faulthandler_timeout=0
 
 WORKFLOWS := $(wildcard examples/workflows/.github/workflows/*.yml)
+FORMS := $(filter-out %/config.yml,$(wildcard .github/ISSUE_TEMPLATE/*.yml))
 
 # Where the laws of `make quick` stand; what is slow there is marked.
 QUICK := tests/document tests/planning tests/guards tests/kinds tests/workspace tests/api tests/applying \
@@ -57,12 +58,14 @@ floors: $(VENV)/.dev ## which part may import which
 	$(call headline,Floors: import-linter)
 	@$(BIN)/lint-imports
 
-static: $(VENV)/.dev ## shell scripts, the action, the workflows and the Dockerfile
+static: $(VENV)/.dev ## shell scripts, the action, the workflows, the issue forms and the Dockerfile
 	$(call headline,Shell scripts: shellcheck)
 	@$(BIN)/shellcheck .ci/run examples/workflows/pipeline.sh
 	$(call headline,Action and workflows: their schemas and zizmor)
 	@$(BIN)/check-jsonschema --builtin-schema vendor.github-actions action.yml
 	@$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows $(WORKFLOWS)
+	@$(BIN)/check-jsonschema --builtin-schema vendor.github-issue-forms $(FORMS)
+	@$(BIN)/check-jsonschema --builtin-schema vendor.github-issue-config .github/ISSUE_TEMPLATE/config.yml
 	@$(BIN)/zizmor --offline --no-progress --quiet --persona pedantic action.yml $(WORKFLOWS)
 	$(call headline,Dockerfile: hadolint)
 	@$(BIN)/hadolint Dockerfile

@@ -161,10 +161,11 @@ CHECKS: tuple[Check, ...] = (
 
 def publish(release: Release) -> None:
     """Make the tag, and put what passed into dist/."""
+    tag = f"v{release.version}"
+    for said in release.failed("git", "tag", "-a", tag, "-m", tag):
+        sys.exit(said)
     shutil.rmtree(release.root / "dist", ignore_errors=True)
     shutil.copytree(release.dist, release.root / "dist")
-    tag = f"v{release.version}"
-    subprocess.run(["git", "tag", "-a", tag, "-m", tag], cwd=release.root, check=True)  # noqa: S607
     print(f"\ndist/ and the tag {tag} are made, and nothing is uploaded. To publish, run:")
     print(f"  git push origin {tag}\n  twine upload dist/*.whl\n  docker push reconciler:{tag[1:]}")
 

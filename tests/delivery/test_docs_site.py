@@ -16,6 +16,7 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 from axe import findings
+from docs_hooks import FENCED, LINK
 from runner import ROOT
 
 from reconciler.report.explanations.pages import codes
@@ -119,6 +120,41 @@ def test_links_lead_to_files(site: Path) -> None:
         and not (page.parent / (unquote(urlsplit(link).path) or page.name)).exists()
     ]
 
+    assert lost == []
+
+
+def anchors_of(page: Path) -> set[str]:
+    """Return the anchors that a forge gives the headings of a Markdown file."""
+    text = FENCED.sub("", page.read_text(encoding="utf-8"))
+    found: dict[str, int] = {}
+    for heading in re.findall(r"^#+ +(.+?) *#*$", text, re.MULTILINE):
+        words = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading).lower()
+        slug = re.sub(r"[^\w\- ]", "", words).replace(" ", "-")
+        found[slug] = found.get(slug, -1) + 1
+    again = {f"{slug}-{n}" for slug, most in found.items() for n in range(1, most + 1)}
+    return {*found, *again, *re.findall(r'<a (?:id|name)="([^"]+)"', text)}
+
+
+def test_links_of_the_repository() -> None:
+    """Every relative link of a Markdown file leads to a file, and to a heading of it."""
+    listed = subprocess.run(
+        ["git", "ls-files", "-co", "--exclude-standard", "*.md"],  # noqa: S607 - git of the PATH
+        cwd=ROOT,
+        capture_output=True,
+        check=True,
+        text=True,
+    ).stdout.split()
+    pages = [ROOT / name for name in listed if (ROOT / name).is_file()]
+    lost = [
+        (page.relative_to(ROOT).as_posix(), target, anchor)
+        for page in pages
+        for _, _, target, anchor in LINK.findall(FENCED.sub("", page.read_text("utf-8")))
+        if ":" not in target
+        for file in [page.parent / target if target else page]
+        if not file.exists() or (anchor and anchor[1:] not in anchors_of(file))
+    ]
+
+    assert len(pages) > 50
     assert lost == []
 
 
