@@ -119,7 +119,8 @@ def on_page_markdown(markdown: str, *, page: Page, config: MkDocsConfig, files: 
 def on_page_content(html: str, *, page: Page, config: MkDocsConfig, files: Files) -> str:
     """Name the cells of wide tables, whose rows are cards on a phone."""
     del page, config, files
-    return TABLE.sub(_table, html.replace("<th></th>", "<td></td>"))
+    # A heading without words is none.
+    return re.sub(r"<th\b[^>]*></th>", "<td></td>", TABLE.sub(_table, html))
 
 
 def _table(match: re.Match[str]) -> str:

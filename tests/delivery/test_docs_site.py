@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from html.parser import HTMLParser
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
 import pytest
@@ -20,6 +21,7 @@ from docs_hooks import FENCED, LINK
 from runner import ROOT
 
 from reconciler.report.explanations.pages import codes
+from reconciler.syntax.read_text import read_text
 
 sys.path.append(str(Path(__file__).parent.parent / "report"))
 
@@ -38,6 +40,12 @@ LOADED = {
 }
 # What a link of the head is for that loads nothing until somebody asks.
 PASSIVE = {"canonical", "next", "prev", "alternate"}
+
+
+def document(file: Path) -> Any:
+    """Read one YAML file."""
+    (read,) = read_text(file.read_text(encoding="utf-8")).documents
+    return read.value
 
 
 def built(config: Path, site: Path) -> subprocess.CompletedProcess[str]:
@@ -188,15 +196,15 @@ def test_each_code_is_in_the_index(site: Path) -> None:
 
 
 def test_each_page_as_plain_markdown(site: Path) -> None:
-    """Each page is there as Markdown, listed in the index for programs, under one of four parts."""
+    """Each page is there as Markdown, listed in the index for programs, under its part."""
     index = (site / "llms.txt").read_text(encoding="utf-8")
     listed = re.findall(r"^- \[.+?\]\((.+?)\): .+$", index, re.MULTILINE)
     pages = {page.relative_to(site).with_suffix(".md") for page in pages_in(site)}
 
     assert set(map(Path, listed)) == pages - {Path("404.md")}
     assert all((site / value).read_text(encoding="utf-8").startswith("# ") for value in listed)
-    parts = re.findall(r"^## (.+)$", index, re.MULTILINE)
-    assert parts == ["Start", "Tutorial", "How-to", "Reference", "Explanation"]
+    nav = document(ROOT / "mkdocs.yml")["nav"]
+    assert re.findall(r"^## (.+)$", index, re.MULTILINE) == [part for (part,) in nav]
     for value in listed:
         text = (site / value).read_text(encoding="utf-8")
         assert "](../../" not in text
@@ -234,6 +242,24 @@ def test_each_fence_is_a_picture(site: Path) -> None:
 
     assert {page: drawn[page] for page in fences} == fences
     assert not any('class="mermaid"' in page.read_text("utf-8") for page in pages_in(site))
+
+
+def test_cells_of_wide_tables_are_named(site: Path) -> None:
+    """Each cell of a table with three columns or more names its column."""
+    table = re.compile(r"<table.*?</table>", re.DOTALL)
+    text = (page.read_text(encoding="utf-8") for page in pages_in(site))
+    tables = [found for page in text for found in table.findall(page)]
+    named = 0
+    for found in tables:
+        head, _, body = found.partition("</thead>")
+        columns = len(re.findall(r"<t[hd]\b", head))
+        cells = len(re.findall(r"<td\b", body))
+        names = re.findall(r'<td role="cell" data-of="([^"]*)"', found)
+        assert len(names) == (cells if columns > 2 else 0)
+        assert names == names[:columns] * (cells // columns)
+        named += bool(names)
+
+    assert named > 10
 
 
 class Quiet(SimpleHTTPRequestHandler):
