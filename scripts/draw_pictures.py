@@ -29,13 +29,15 @@ LAYOUT = """\
 config:
   htmlLabels: false
   fontSize: 16
-  flowchart: {htmlLabels: false, nodeSpacing: 24, rankSpacing: 36, wrappingWidth: 150, padding: 10}
+  flowchart: {htmlLabels: false, nodeSpacing: 16, rankSpacing: 32, wrappingWidth: 120, padding: 8}
   sequence:
     {width: 110, height: 40, actorMargin: 36, boxMargin: 6, messageMargin: 28, mirrorActors: false,
      wrap: true, diagramMarginX: 8, diagramMarginY: 8}
 ---
 """
 TITLE = re.compile(r"^\s*accTitle:\s*(\S.*)$", re.MULTILINE)
+# A flowchart that is too wide from left to right is drawn from top to bottom.
+ACROSS = re.compile(r"^(\s*(?:flowchart|graph)) LR\b")
 SVG = "{http://www.w3.org/2000/svg}"
 REFERENCE = re.compile(r"url\(#([^)]+)\)")
 # Looks are the style sheet's.
@@ -72,16 +74,13 @@ def _drawn(source: str) -> str:
         raise PictureError(
             "a `mermaid` fence has no line `accTitle: …`, which a screen reader reads"
         )
-    ran = subprocess.run(DRAWER, input=LAYOUT + source, capture_output=True, check=False, text=True)
-    if ran.returncode != 0:
-        said = ran.stderr.rpartition("RuntimeError: ")[2].strip()
-        raise PictureError(f"mermaid cannot draw the picture {title[1]!r}: {said}")
-    picture = ET.fromstring(ran.stdout)  # noqa: S314 - our own pages, drawn by a library
-    wide = float(picture.get("viewBox", "0 0 0 0").split()[2])
+    picture, wide = _render(source, title[1])
+    if wide > MOST_WIDE and ACROSS.match(source):
+        picture, wide = _render(ACROSS.sub(r"\1 TD", source), title[1])
     if wide > MOST_WIDE:
         raise PictureError(
-            f"the picture {title[1]!r} is {wide:.0f} pixels wide, and may be {MOST_WIDE}: draw "
-            "it from top to bottom (`TD`), shorten its labels, or leave out a participant"
+            f"the picture {title[1]!r} is {wide:.0f} pixels wide, and may be {MOST_WIDE}: "
+            "shorten its labels, or leave out what is next to each other"
         )
     _strip(picture, f"picture-{sha256(source.encode()).hexdigest()[:8]}")
     picture.set("role", "img")
@@ -89,6 +88,15 @@ def _drawn(source: str) -> str:
     ET.register_namespace("", SVG[1:-1])
     text = " ".join(ET.tostring(picture, encoding="unicode").split())
     return f'<figure class="picture" style="max-width:{wide:.0f}px">{text}</figure>'
+
+
+def _render(source: str, title: str) -> tuple[ET.Element, float]:
+    ran = subprocess.run(DRAWER, input=LAYOUT + source, capture_output=True, check=False, text=True)
+    if ran.returncode != 0:
+        said = ran.stderr.rpartition("RuntimeError: ")[2].strip()
+        raise PictureError(f"mermaid cannot draw the picture {title!r}: {said}")
+    picture = ET.fromstring(ran.stdout)  # noqa: S314 - our own pages, drawn by a library
+    return picture, float(picture.get("viewBox", "0 0 0 0").split()[2])
 
 
 def _strip(picture: ET.Element, name: str) -> None:

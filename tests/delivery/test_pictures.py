@@ -27,7 +27,8 @@ sequenceDiagram
     S-->>R: 201, id
     Note over R,S: answer lost
 """
-WIDE = "flowchart LR\n accTitle: Far\n " + " --> ".join(f"node{n}[number {n}]" for n in range(9))
+LONG = "flowchart LR\n accTitle: Far\n " + " --> ".join(f"n{n}[number {n}]" for n in range(12))
+WIDE = "flowchart TD\n accTitle: Far\n a --> " + " & ".join(f"n{n}[number {n}]" for n in range(12))
 
 
 @pytest.mark.slow
@@ -44,6 +45,14 @@ def test_what_is_drawn(source: str, words: str, tmp_path: Path) -> None:
     assert ids
     assert not ids & others
     assert set(re.findall(r"url\(#([^)]+)", text)) <= ids
+
+
+@pytest.mark.slow
+def test_a_long_flow_is_turned(tmp_path: Path) -> None:
+    """A flow from left to right that is too wide for a phone is drawn from top to bottom."""
+    wide, high = re.findall(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', draw(LONG, tmp_path))[0]
+
+    assert float(wide) < MOST_WIDE < float(high)
 
 
 @pytest.mark.slow
