@@ -55,6 +55,11 @@ FENCED = re.compile(r"(^ *```.*?^ *```[ \t]*$)", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)#\s]*)(#[^)\s]*)?\)")
 SUMMARY = 160
 TABLE = re.compile(r"<table>.*?</table>", re.DOTALL)
+PART = re.compile(
+    r'aria-labelledby="__nav_\w+_label"( [^>]*>\s*<label class="md-nav__title"[^>]*>(.*?)</label>)',
+    re.DOTALL,
+)
+TAG = re.compile(r"<[^>]+>")
 CARDS_FROM = 3
 """Columns of the tables that are too wide for a phone."""
 
@@ -124,14 +129,12 @@ def on_page_content(html: str, *, page: Page, config: MkDocsConfig, files: Files
 
 
 def _table(match: re.Match[str]) -> str:
-    columns = [
-        re.sub(r"<[^>]+>", "", said) for said in re.findall(r"<th\b[^>]*>(.*?)</th>", match[0])
-    ]
+    columns = [TAG.sub("", said) for said in re.findall(r"<th\b[^>]*>(.*?)</th>", match[0])]
     if len(columns) < CARDS_FROM:
         return match[0]
     names = itertools.cycle(columns)
     text = re.sub(r"<td\b", lambda _: f'<td data-of="{next(names)}"', match[0])
-    text = text.replace("<table", "<table data-cards", 1)
+    text = text.replace("<table", f'<table data-cards="{len(columns)}"', 1)
     # A part that is laid out as a block has no role of its own.
     return re.sub(
         r"<(table|thead|tbody|tr|th|td)\b", lambda part: f"{part[0]} {ROLES[part[1]]}", text
@@ -155,6 +158,10 @@ def on_post_template(output_content: str, *, template_name: str, config: MkDocsC
 
 
 def _named(output: str) -> str:
+    """Name the search and each part of the navigation, whose own label may have no words."""
+    output = PART.sub(
+        lambda nav: f'aria-label="{" ".join(TAG.sub("", nav[2]).split())}"{nav[1]}', output
+    )
     return output.replace(' role="dialog"', ' role="dialog" aria-label="Search"', 1)
 
 
