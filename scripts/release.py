@@ -167,7 +167,8 @@ def publish(release: Release) -> None:
     shutil.rmtree(release.root / "dist", ignore_errors=True)
     shutil.copytree(release.dist, release.root / "dist")
     print(f"\ndist/ and the tag {tag} are made, and nothing is uploaded. To publish, run:")
-    print(f"  git push origin {tag}\n  twine upload dist/*.whl\n  docker push reconciler:{tag[1:]}")
+    print(f"  git push origin {tag}\n  twine upload dist/*.whl")
+    print(f"  docker push reconciler:{tag[1:]}  # if it was built")
 
 
 def main(arguments: Sequence[str], root: Path = ROOT, checks: Sequence[Check] = CHECKS) -> int:
