@@ -1,4 +1,4 @@
-"""What the site of docs/ has more than its pages: pages from elsewhere, plain Markdown, an index.
+"""Add to the site of docs/: pages from elsewhere, plain Markdown, an index, pictures.
 
 MkDocs calls these functions while it builds (mkdocs.yml).
 """
@@ -41,7 +41,7 @@ ELSEWHERE = {
     "examples/README.md": "examples.md",
     "examples/workflows/README.md": "workflows.md",
 }
-"""Pages of the site that stand elsewhere in the repository."""
+"""Pages of the site that are elsewhere in the repository."""
 
 DIAGNOSTICS = "diagnostics"
 EXPLAINED = "reconciler/report/explanations/codes"
@@ -216,7 +216,7 @@ def _summary(text: str) -> str:
 
 
 def _source(page: str) -> str:
-    """Return where a page of the site stands in the repository."""
+    """Return the place of a page of the site in the repository."""
     for source, name in ELSEWHERE.items():
         if name == page:
             return source
@@ -253,7 +253,7 @@ def _codes_index() -> str:
     ]
     for family in FAMILIES.values():
         lines += ["", f"## {family.about[0].upper()}{family.about[1:]}", ""]
-        lines += ["| code | told where |", "|---|---|"]
+        lines += ["| code | meaning |", "|---|---|"]
         lines += [
             f"| [{one.code}]({one.code}.md) | {one.title} |"
             for one in found
@@ -280,7 +280,7 @@ def _link(match: re.Match[str], page: str) -> str:
 
 
 def _place(target: str, page: str) -> str | None:
-    """Return where a link leads in the site, "" for nowhere; None for one that is good as it is."""
+    """Return where a link leads in the site: "" for nowhere, None where it is right as it is."""
     if not target or ":" in target:
         return None
     file = posixpath.normpath(posixpath.join(posixpath.dirname(_source(page)), target))
@@ -296,7 +296,7 @@ def _place(target: str, page: str) -> str | None:
 
 
 def _copy_of(file: str) -> str:
-    """Return where a file that is no page stands in the site, which has no hidden folders."""
+    """Return the place in the site of a file that is no page, which has no hidden folders."""
     return "files/" + file.replace("/.", "/").lstrip(".")
 
 
