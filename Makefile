@@ -22,6 +22,7 @@ unexport PYTHONDONTWRITEBYTECODE
 PATIENT := --longest 0 -o faulthandler_timeout=0
 
 WORKFLOWS := $(wildcard examples/workflows/.github/workflows/*.yml)
+FORMS := $(filter-out %/config.yml,$(wildcard .github/ISSUE_TEMPLATE/*.yml))
 
 # Where the laws of `make quick` stand; what is slow there is marked.
 QUICK := tests/document tests/planning tests/guards tests/kinds tests/workspace tests/api tests/applying \
@@ -32,7 +33,7 @@ keep = $(if $(KEEP),$(BIN)/python scripts/keep_evidence.py $(KEEP) --)
 
 headline = @printf '\n== %s\n' "$(1)"
 
-.PHONY: help demo quick test lint types floors static unit coverage image docs sbom schemas lock bench conformance campaign \
+.PHONY: help demo quick test lint types floors static unit coverage image docs pages release sbom schemas lock bench conformance campaign \
 	fuzz policies canary mutation recipes deletion compare format clean
 
 help: ## list the targets
@@ -60,12 +61,14 @@ floors: $(VENV)/.dev ## which part may import which
 	$(call headline,Floors: import-linter)
 	@$(BIN)/lint-imports
 
-static: $(VENV)/.dev ## shell scripts, the action, the workflows and the Dockerfile
+static: $(VENV)/.dev ## shell scripts, the action, the workflows, the issue forms and the Dockerfile
 	$(call headline,Shell scripts: shellcheck)
 	@$(BIN)/shellcheck .ci/run examples/workflows/pipeline.sh
 	$(call headline,Action and workflows: their schemas and zizmor)
 	@$(BIN)/check-jsonschema --builtin-schema vendor.github-actions action.yml
 	@$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows $(WORKFLOWS)
+	@$(BIN)/check-jsonschema --builtin-schema vendor.github-issue-forms $(FORMS)
+	@$(BIN)/check-jsonschema --builtin-schema vendor.github-issue-config .github/ISSUE_TEMPLATE/config.yml
 	@$(BIN)/zizmor --offline --no-progress --quiet --persona pedantic action.yml $(WORKFLOWS)
 	$(call headline,Dockerfile: hadolint)
 	@$(BIN)/hadolint Dockerfile
@@ -87,6 +90,13 @@ docs: $(VENV)/.dev ## build the site of docs/ into build/site, which asks no oth
 	@# With --quiet it would not be strict.
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build
 	@echo 'build/site: look at it with `python3 -m http.server -d build/site`'
+
+pages: $(VENV)/.dev ## check every page of the site in a browser, for all readers; needs chromium, takes minutes
+	@ALL_PAGES=1 $(BIN)/pytest --numprocesses 0 $(PATIENT) tests/delivery/test_docs_site.py
+
+release: $(VENV)/.dev ## check what is released, a dry run; PUBLISH=1 tags and builds dist/; BASE, MISSING_IMAGE=1
+	@$(BIN)/python scripts/release.py --base "$(BASE)" $(if $(PUBLISH),--publish) \
+		$(if $(MISSING_IMAGE),--allow-missing-image)
 
 sbom: $(VENV)/.dev ## write the bill of materials of the lock to build/sbom.json
 	@mkdir -p build

@@ -1,16 +1,18 @@
-"""What the site of docs/ has more than its pages: pages from elsewhere, plain Markdown, an index.
+"""Add to the site of docs/: pages from elsewhere, plain Markdown, an index, pictures.
 
 MkDocs calls these functions while it builds (mkdocs.yml).
 """
 
 from __future__ import annotations
 
+import itertools
 import posixpath
 import re
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import get_args
 
+from draw_pictures import draw
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure import StructureItem
 from mkdocs.structure.files import File, Files
@@ -31,6 +33,7 @@ from reconciler.report.explanations.pages import (
 from reconciler.syntax.diagnostic import AUDITED, CODES
 
 ROOT = Path(__file__).resolve().parent.parent
+PICTURES = ROOT / "build" / "pictures"
 ELSEWHERE = {
     "README.md": "index.md",
     "CONTRIBUTING.md": "contributing.md",
@@ -38,7 +41,7 @@ ELSEWHERE = {
     "examples/README.md": "examples.md",
     "examples/workflows/README.md": "workflows.md",
 }
-"""Pages of the site that stand elsewhere in the repository."""
+"""Pages of the site that are elsewhere in the repository."""
 
 DIAGNOSTICS = "diagnostics"
 EXPLAINED = "reconciler/report/explanations/codes"
@@ -51,12 +54,35 @@ OF_CODES = {
 FENCED = re.compile(r"(^ *```.*?^ *```[ \t]*$)", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)#\s]*)(#[^)\s]*)?\)")
 SUMMARY = 160
+TABLE = re.compile(r"<table>.*?</table>", re.DOTALL)
+PART = re.compile(
+    r'aria-labelledby="__nav_\w+_label"( [^>]*>\s*<label class="md-nav__title"[^>]*>(.*?)</label>)',
+    re.DOTALL,
+)
+TAG = re.compile(r"<[^>]+>")
+CARDS_FROM = 3
+"""Columns of the tables that are too wide for a phone."""
+
+ROLES = {
+    "table": 'role="table"',
+    "thead": 'role="rowgroup"',
+    "tbody": 'role="rowgroup"',
+    "tr": 'role="row"',
+    "th": 'role="columnheader"',
+    "td": 'role="cell"',
+}
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
-    """Write out the folders that the navigation names as a whole."""
+    """Write out the folders that the navigation names as a whole; let fences become pictures."""
+    drawn = {"name": "mermaid", "class": "picture", "format": _picture}
+    config.mdx_configs["pymdownx.superfences"] = {"custom_fences": [drawn]}
     config.nav = [_expanded(value, Path(config.docs_dir)) for value in config.nav or []]
     return config
+
+
+def _picture(source: str, *_: object, **__: object) -> str:
+    return draw(source, PICTURES)
 
 
 def _expanded(entry: object, docs: Path) -> object:
@@ -95,14 +121,48 @@ def on_page_markdown(markdown: str, *, page: Page, config: MkDocsConfig, files: 
     return _rewritten(markdown, page.file.src_uri)
 
 
+def on_page_content(html: str, *, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """Name the cells of wide tables, whose rows are cards on a phone."""
+    del page, config, files
+    # A heading without words is none.
+    return re.sub(r"<th\b[^>]*></th>", "<td></td>", TABLE.sub(_table, html))
+
+
+def _table(match: re.Match[str]) -> str:
+    columns = [TAG.sub("", said) for said in re.findall(r"<th\b[^>]*>(.*?)</th>", match[0])]
+    if len(columns) < CARDS_FROM:
+        return match[0]
+    names = itertools.cycle(columns)
+    text = re.sub(r"<td\b", lambda _: f'<td data-of="{next(names)}"', match[0])
+    text = text.replace("<table", f'<table data-cards="{len(columns)}"', 1)
+    # A part that is laid out as a block has no role of its own.
+    return re.sub(
+        r"<(table|thead|tbody|tr|th|td)\b", lambda part: f"{part[0]} {ROLES[part[1]]}", text
+    )
+
+
 def on_post_page(output: str, *, page: Page, config: MkDocsConfig) -> str:
-    """Say where the page is as plain Markdown."""
+    """Link to the page as plain Markdown, and name the search for a screen reader."""
     del config
     name = PurePosixPath(page.file.src_uri).name
     # The theme takes `rel=alternate`, without the space, for a translation, and asks for its map.
     head = f'<link rel="alternate " type="text/markdown" href="{name}"></head>'
     foot = f'<p class="as-markdown"><a href="{name}">This page as plain Markdown</a></p></article>'
-    return output.replace("</head>", head, 1).replace("</article>", foot, 1)
+    return _named(output.replace("</head>", head, 1).replace("</article>", foot, 1))
+
+
+def on_post_template(output_content: str, *, template_name: str, config: MkDocsConfig) -> str:
+    """Name the search of the page for what is not found, too."""
+    del config
+    return _named(output_content) if template_name == "404.html" else output_content
+
+
+def _named(output: str) -> str:
+    """Name the search and each part of the navigation, whose own label may have no words."""
+    output = PART.sub(
+        lambda nav: f'aria-label="{" ".join(TAG.sub("", nav[2]).split())}"{nav[1]}', output
+    )
+    return output.replace(' role="dialog"', ' role="dialog" aria-label="Search"', 1)
 
 
 def on_nav(nav: Navigation, *, config: MkDocsConfig, files: Files) -> Navigation:
@@ -145,7 +205,7 @@ def _plain(page: Page) -> str:
 
 
 def _summary(text: str) -> str:
-    """Give the first sentence of the first paragraph of a page."""
+    """Return the first sentence of the first paragraph of a page."""
     for part in text.split("\n\n"):
         said = " ".join(part.split())
         if said and said[0] not in "#|`!<>-":
@@ -156,7 +216,7 @@ def _summary(text: str) -> str:
 
 
 def _source(page: str) -> str:
-    """Give where a page of the site stands in the repository."""
+    """Return the place of a page of the site in the repository."""
     for source, name in ELSEWHERE.items():
         if name == page:
             return source
@@ -193,7 +253,7 @@ def _codes_index() -> str:
     ]
     for family in FAMILIES.values():
         lines += ["", f"## {family.about[0].upper()}{family.about[1:]}", ""]
-        lines += ["| code | told where |", "|---|---|"]
+        lines += ["| code | meaning |", "|---|---|"]
         lines += [
             f"| [{one.code}]({one.code}.md) | {one.title} |"
             for one in found
@@ -220,7 +280,7 @@ def _link(match: re.Match[str], page: str) -> str:
 
 
 def _place(target: str, page: str) -> str | None:
-    """Give where a link leads in the site, "" for nowhere; None for one that is good as it is."""
+    """Return where a link leads in the site: "" for nowhere, None where it is right as it is."""
     if not target or ":" in target:
         return None
     file = posixpath.normpath(posixpath.join(posixpath.dirname(_source(page)), target))
@@ -236,7 +296,7 @@ def _place(target: str, page: str) -> str | None:
 
 
 def _copy_of(file: str) -> str:
-    """Give where a file that is no page stands in the site, which has no hidden folders."""
+    """Return the place in the site of a file that is no page, which has no hidden folders."""
     return "files/" + file.replace("/.", "/").lstrip(".")
 
 

@@ -15,6 +15,8 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import pytest
+from axe import findings
+from docs_hooks import FENCED, LINK
 from runner import ROOT
 
 from reconciler.report.explanations.pages import codes
@@ -121,6 +123,41 @@ def test_links_lead_to_files(site: Path) -> None:
     assert lost == []
 
 
+def anchors_of(page: Path) -> set[str]:
+    """Return the anchors that a forge gives the headings of a Markdown file."""
+    text = FENCED.sub("", page.read_text(encoding="utf-8"))
+    found: dict[str, int] = {}
+    for heading in re.findall(r"^#+ +(.+?) *#*$", text, re.MULTILINE):
+        words = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading).lower()
+        slug = re.sub(r"[^\w\- ]", "", words).replace(" ", "-")
+        found[slug] = found.get(slug, -1) + 1
+    again = {f"{slug}-{n}" for slug, most in found.items() for n in range(1, most + 1)}
+    return {*found, *again, *re.findall(r'<a (?:id|name)="([^"]+)"', text)}
+
+
+def test_links_of_the_repository() -> None:
+    """Every relative link of a Markdown file leads to a file, and to a heading of it."""
+    listed = subprocess.run(
+        ["git", "ls-files", "-co", "--exclude-standard", "*.md"],  # noqa: S607 - git of the PATH
+        cwd=ROOT,
+        capture_output=True,
+        check=True,
+        text=True,
+    ).stdout.split()
+    pages = [ROOT / name for name in listed if (ROOT / name).is_file()]
+    lost = [
+        (page.relative_to(ROOT).as_posix(), target, anchor)
+        for page in pages
+        for _, _, target, anchor in LINK.findall(FENCED.sub("", page.read_text("utf-8")))
+        if ":" not in target
+        for file in [page.parent / target if target else page]
+        if not file.exists() or (anchor and anchor[1:] not in anchors_of(file))
+    ]
+
+    assert len(pages) > 50
+    assert lost == []
+
+
 def test_each_page_is_reached(site: Path) -> None:
     """From the first page, links lead to every page, the generated ones of fields and codes too."""
     pages = pages_in(site)
@@ -182,6 +219,41 @@ def test_a_page_that_is_not_in_the_navigation(tmp_path: Path) -> None:
     assert "fmt.md" in made.stdout + made.stderr
 
 
+def test_each_fence_is_a_picture(site: Path) -> None:
+    """Each `mermaid` fence of a page is drawn in the site, and none is left to a script."""
+    fence = re.compile(r"^ *```mermaid$", re.MULTILINE)
+    fences = {
+        page.relative_to(site): len(fence.findall(page.read_text("utf-8")))
+        for page in site.rglob("*.md")
+    }
+    drawn = {
+        page.relative_to(site).with_suffix(".md"): text.count('<figure class="picture"')
+        for page in pages_in(site)
+        if (text := page.read_text(encoding="utf-8"))
+    }
+
+    assert {page: drawn[page] for page in fences} == fences
+    assert not any('class="mermaid"' in page.read_text("utf-8") for page in pages_in(site))
+
+
+def test_cells_of_wide_tables_are_named(site: Path) -> None:
+    """Each cell of a table with three columns or more names its column."""
+    table = re.compile(r"<table.*?</table>", re.DOTALL)
+    text = (page.read_text(encoding="utf-8") for page in pages_in(site))
+    tables = [found for page in text for found in table.findall(page)]
+    named = 0
+    for found in tables:
+        head, _, body = found.partition("</thead>")
+        columns = len(re.findall(r"<t[hd]\b", head))
+        cells = len(re.findall(r"<td\b", body))
+        names = re.findall(r'<td role="cell" data-of="([^"]*)"', found)
+        assert len(names) == (cells if columns > 2 else 0)
+        assert names == names[:columns] * (cells // columns)
+        named += bool(names)
+
+    assert named > 10
+
+
 class Quiet(SimpleHTTPRequestHandler):
     """A plain server of files."""
 
@@ -199,16 +271,52 @@ def address(site: Path) -> Iterator[str]:
         server.shutdown()
 
 
-def test_in_a_browser(address: str) -> None:
-    """Search finds a page, none is wider than a phone, and no request leaves for another host."""
+def of_each_kind(site: Path) -> list[str]:
+    """Return the longest page of each part of the site, and the pages that are made another way."""
+    if os.environ.get("ALL_PAGES"):
+        return sorted(page.relative_to(site).as_posix() for page in pages_in(site))
+    parts = (site / "llms.txt").read_text(encoding="utf-8").split("\n## ")[1:]
+    found = {"index.html", "404.html", "diagnostics/index.html", "diagnostics/M211.html"}
+    for part in parts:
+        listed = {name.replace(".md", ".html") for name in re.findall(r"\]\((.+?)\): ", part)}
+        listed -= {"changelog.html", *(f"diagnostics/{code}.html" for code in codes())}
+        found.add(max(listed, key=lambda name: (site / name).stat().st_size))
+    return sorted(found)
+
+
+@pytest.mark.slow
+def test_pages_for_all(site: Path, address: str) -> None:
+    """A page of each kind has no finding of axe-core, on a phone and a desk, light and dark."""
     with open_browser() as browser:
-        page = browser.new_page(viewport={"width": 390, "height": 800})
+        page = browser.new_page()
+        found = {name: [*findings(page, address + name)] for name in of_each_kind(site)}
+
+    assert len(found) > 5
+    assert {name: said for name, said in found.items() if said} == {}
+
+
+@pytest.mark.slow
+def test_pages_on_a_phone(site: Path, address: str) -> None:
+    """On a phone, the first sentence of a page is on its first half, and no page is wider."""
+    with open_browser() as browser:
+        page = browser.new_page(viewport={"width": 390, "height": 844})
+        wide, low = {}, {}
+        for name in of_each_kind(site):
+            page.goto(address + name)
+            wide[name] = page.evaluate("document.documentElement.scrollWidth")
+            if name != "404.html":
+                low[name] = page.locator("article p").first.bounding_box()
+
+    assert set(wide.values()) == {390}, wide
+    assert {name: box for name, box in low.items() if box is None or box["y"] > 422} == {}
+
+
+def test_in_a_browser(address: str) -> None:
+    """Search finds a page and a code, and no request leaves for another host."""
+    with open_browser() as browser:
+        page = browser.new_page(viewport={"width": 1280, "height": 800})
         seen = watched(page)
-        widths = {}
-        for name in ("index", "commands", "errors", "endpoints", "assumptions", "diagnostics/M211"):
-            page.goto(f"{address}{name}.html")
-            widths[name] = page.evaluate("document.documentElement.scrollWidth")
-        page.set_viewport_size({"width": 1280, "height": 800})
+        page.goto(f"{address}index.html")
         page.keyboard.press("/")
         page.keyboard.type("undo a run")
         page.wait_for_selector(".md-search-result__item a")
@@ -217,7 +325,6 @@ def test_in_a_browser(address: str) -> None:
         page.keyboard.type("M211")
         page.wait_for_selector('.md-search-result__item a[href*="diagnostics/M211"]')
 
-    assert set(widths.values()) == {390}, widths
     assert results > 0
     assert [request for request in seen.requests if not request.startswith(address)] == []
     assert seen.said == []
