@@ -106,7 +106,8 @@ def test_what_a_dead_run_left(shop: Workspace) -> None:
     file = shop.root / "new.txt"
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(
-            "reconciler.syntax.write_files.reached", lambda _: seen.append(remove_left([shop.root]))
+            "reconciler.workspace.write_files.reached",
+            lambda _: seen.append(remove_left([shop.root])),
         )
         write_new_files([(file, b"whole")])
     assert (sum(seen), file.read_bytes()) == (0, b"whole")
