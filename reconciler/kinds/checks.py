@@ -228,7 +228,7 @@ def _finding(wrong: InvalidValue, bounds: Mapping[str, Any]) -> Finding:
         message = f"{name_of(path)} is the text `{value}`, not a boolean"
         return Finding("M311", path, message, suggestion=_TEXT_BOOLEANS[value.casefold()])
     if kind in WANTED:
-        message = f"{name_of(path)} must be {_wanted(wrong)}, not {_described(value)}"
+        message = f"{name_of(path)} must be {_wanted(wrong)}, not {described(value)}"
         return Finding("M301", path, message, suggestion=meant_value(wrong))
     if kind == "string_pattern_mismatch":
         form = traits.FORMS.get(bounds["pattern"], f"of the form {bounds['pattern']}")
@@ -251,7 +251,8 @@ def wanted_of(part: type[traits.Part]) -> str:
     return f"a mapping of {listed(fields, MOST_NAMED)}" if fields else "a mapping, as `{}`"
 
 
-def _described(value: object) -> str:
+def described(value: object) -> str:
+    """Return a value in a message: a number or a constant, or the name of its type."""
     match value:
         case None:
             return "null"
