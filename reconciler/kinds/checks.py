@@ -228,9 +228,7 @@ def _finding(wrong: InvalidValue, bounds: Mapping[str, Any]) -> Finding:
         message = f"{name_of(path)} is the text `{value}`, not a boolean"
         return Finding("M311", path, message, suggestion=_TEXT_BOOLEANS[value.casefold()])
     if kind in WANTED:
-        part = wrong.facts.part if kind == "model_type" else None
-        wanted = WANTED[kind] if part is None else wanted_of(part)
-        message = f"{name_of(path)} must be {wanted}, not {_described(value)}"
+        message = f"{name_of(path)} must be {_wanted(wrong)}, not {described(value)}"
         return Finding("M301", path, message, suggestion=meant_value(wrong))
     if kind == "string_pattern_mismatch":
         form = traits.FORMS.get(bounds["pattern"], f"of the form {bounds['pattern']}")
@@ -248,7 +246,8 @@ def wanted_of(part: type[traits.Part]) -> str:
     return f"a mapping of {listed(fields, MOST_NAMED)}" if fields else "a mapping, as `{}`"
 
 
-def _described(value: object) -> str:
+def described(value: object) -> str:
+    """Return a value in a message: a number or a constant, or the name of its type."""
     match value:
         case None:
             return "null"

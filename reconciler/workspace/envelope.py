@@ -14,7 +14,7 @@ from typing import Final
 
 from reconciler.document import ABSENT, Json, Path, day_of, value_at
 from reconciler.kinds import BY_NAME
-from reconciler.kinds.checks import NO_ITEMS, is_mappings, meant_number, wanted_of
+from reconciler.kinds.checks import NO_ITEMS, described, is_mappings, meant_number, wanted_of
 from reconciler.kinds.field_traits import MANIFEST, METADATA
 from reconciler.kinds.judge_spec import kind_hinted, kind_like
 from reconciler.kinds.kind import Kind
@@ -320,7 +320,8 @@ class Envelope:
                 self.labels[key] = value
             else:
                 message = f"the label `{key}` must be text, not {_shown(value)}"
-                quoted = "" if isinstance(value, list | dict) else f'"{_spelled(value)}"'
+                scalar = "null" if value is None else spelled(value)
+                quoted = "" if isinstance(value, list | dict) else f'"{scalar}"'
                 self._complain("M204", (*path, key), message, quoted)
 
     def _read_environments(self, names: Json) -> None:
@@ -404,22 +405,7 @@ def _meant_labels(labels: Json) -> str:
 
 
 def _shown(value: Json) -> str:
-    match value:
-        case str():
-            return f"`{value}`"
-        case bool() | None:
-            return _spelled(value)
-        case int() | float():
-            return f"the number {value}"
-        case list():
-            return "a list"
-        case _:
-            return "a mapping"
-
-
-def _spelled(value: Json) -> str:
-    """Write a scalar as YAML does."""
-    return "null" if value is None else spelled(value)
+    return f"`{value}`" if isinstance(value, str) else described(value)
 
 
 def plain(text: str) -> str:

@@ -13,6 +13,7 @@ from pathlib import Path as File
 from typing import NamedTuple, assert_never
 
 from reconciler.document import Json, Path
+from reconciler.kinds.checks import described
 from reconciler.kinds.judge_spec import SpecReport
 from reconciler.model import Ref
 from reconciler.redaction.templates import RefHole, SecretHole, Template
@@ -125,6 +126,13 @@ class _Filler:
         self.filled.findings.append(finding)
         return part.spot.written
 
+    def _refused(
+        self, part: Expression, code: str, path: Path, message: str, suggestion: str = ""
+    ) -> str:
+        """Record what is wrong with an expression, at its place, and return it as written."""
+        finding = Finding(code, path, message, suggestion=suggestion, spot=part.spot)
+        return self._left(part, finding)
+
     def _value(self, part: Expression, path: Path, *, is_whole: bool) -> Json:
         """Return the value that replaces an expression, or the expression after an error."""
         written = part.spot.written
@@ -132,7 +140,7 @@ class _Filler:
             if is_whole:
                 return self._included(part, path)
             message = f"`{written}` is inside a text: it must be all of a value"
-            return self._left(part, Finding(IN_TEXT, path, message, spot=part.spot))
+            return self._refused(part, IN_TEXT, path, message)
         value = (
             self._variable(part, path)
             if part.word is ExpressionKind.VARIABLE
@@ -141,13 +149,11 @@ class _Filler:
         if not is_whole and isinstance(value, Template):
             return value
         if not is_whole and (isinstance(value, dict | list) or value is None):
-            what = "a list" if isinstance(value, list) else "null" if value is None else "a mapping"
-            message = f"`{written}` is {what}, and is inside a text"
+            message = f"`{written}` is {described(value)}, and is inside a text"
             advice = Advice(
                 "let it be all of the value, or name a text inside of it, as in NAME.key"
             )
-            finding = Finding(IN_TEXT, path, message, suggestion=advice, spot=part.spot)
-            return self._left(part, finding)
+            return self._refused(part, IN_TEXT, path, message, advice)
         is_large = isinstance(value, dict | list) or (isinstance(value, str) and len(value) > SHORT)
         unfit = _unfit(part, value, path, self.inside) if is_large and self.inside else None
         return value if unfit is None else self._left(part, unfit)
@@ -165,15 +171,14 @@ class _Filler:
             message = f"environment `{scope.environment}` has no variable `{name}`"
         declare = f"declare it in reconciler.yaml, environments.{scope.environment}.variables"
         meant = expression(ExpressionKind.VARIABLE, near) if near else Advice(declare)
-        return self._left(part, Finding("M501", path, message, suggestion=meant, spot=part.spot))
+        return self._refused(part, "M501", path, message, meant)
 
     def _of_item(self, part: Expression, path: Path, *, is_whole: bool) -> Json:
         item = self.inside.each if self.inside is not None else None
         if item is None:
             message = f"`{part.spot.written}` is in a manifest without `forEach`"
             advice = Advice(f"write ${part.spot.written} for a literal, or add `forEach`")
-            finding = Finding(OF_ITEM, path, message, suggestion=advice, spot=part.spot)
-            return self._left(part, finding)
+            return self._refused(part, OF_ITEM, path, message, advice)
         found = along(item.values, part.name)
         if found is None:
             self.filled.unfilled.add(path)
@@ -189,7 +194,7 @@ class _Filler:
         inside = self.inside
         if inside is None:
             message = f"`{part.spot.written}` is not allowed here: an export is taken as it is"
-            return self._left(part, Finding(UNUSABLE, path, message, spot=part.spot))
+            return self._refused(part, UNUSABLE, path, message)
         content = inside.files.content(part.name, inside, path)
         if content is None:
             return part.spot.written
@@ -224,8 +229,7 @@ class _Filler:
         else:
             return hole
         message = f"`{part.spot.written}` {why}"
-        finding = Finding(code, path, message, suggestion=Advice(repair), spot=part.spot)
-        self.filled.findings.append(finding)
+        self._refused(part, code, path, message, Advice(repair))
         return hole
 
 

@@ -30,7 +30,7 @@ from reconciler.syntax.read_text import read_text
 
 ROOT = Path(__file__).parents[2]
 OWN = ROOT / "reconciler" / "syntax" / "expressions.py"
-OF_OTHERS = ROOT / "reconciler" / "queries" / "standins.py"
+OF_OTHERS = ROOT / "reconciler" / "queries" / "__init__.py"
 
 PIECES = ("${", "$${", "$", "{", "}", ":", ".", " ", "var", "Var", "vars", "secret", "ref", "env")
 texts = st.lists(st.one_of(st.sampled_from((*PIECES, "SLO/x", "\n")), st.text(max_size=3))).map(
