@@ -50,8 +50,7 @@ def batches(changes: Sequence[model.Change]) -> Iterator[tuple[Kind, tuple[model
         alone: list[tuple[Kind, tuple[model.Change, ...]]] = []
         for kind in KINDS:
             mine = [change for change in wave if change.ref.kind == kind.name]
-            lonely = [change for change in mine if goes_alone(change)]
-            alone.extend((kind, (change,)) for change in lonely)
+            alone.extend((kind, (change,)) for change in mine if goes_alone(change))
             together = [change for change in mine if not goes_alone(change)]
             for start in range(0, len(together), kind.batch_size):
                 yield kind, tuple(together[start : start + kind.batch_size])
@@ -111,12 +110,9 @@ class Applied:
             Stale.exit_code: bool(self.overtaken),
             JournalError.exit_code: self.unjournaled,
         }
-        codes.update(code for code, applies in found.items() if applies)
-        if self.stopped_by is not None:
-            codes.add(self.stopped_by.exit_code)
-        if self.signal_code is not None:
-            codes.add(self.signal_code)
-        return codes
+        stops = self.stopped_by.exit_code if self.stopped_by is not None else None, self.signal_code
+        codes.update(code for code in stops if code is not None)
+        return codes | {code for code, applies in found.items() if applies}
 
     def stop(self, error: ReconcilerError) -> None:
         """End the run; of several errors the one with the first-ranked exit code is kept."""

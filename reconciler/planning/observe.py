@@ -353,12 +353,11 @@ async def _observe(  # noqa: PLR0917 - what one task of `observe_all` is given
     ahead: EarlyDecisions | None,
 ) -> Observation | ReconcilerError:
     reads = ReadLog()
-    row = None
     if decided is not None:
         # Each resource runs in a task, and the other tasks do not see this value.
         READS.set(reads)
-        row = decided.row(manifest)
     found: Observation | ReconcilerError
+    row = decided.row(manifest) if decided is not None else None
     if decided is not None and row is not None and await _is_unchanged(api, row):
         decided.same[manifest.ref] = row
         found = observed_before(row)
