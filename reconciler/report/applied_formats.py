@@ -18,7 +18,7 @@ from reconciler.model.quoting import and_more
 from reconciler.report.changes.document import Limited, selection_document
 from reconciler.report.ci_documents import JUnitCase, junit
 from reconciler.report.counts import describe_kept, describe_selection
-from reconciler.report.markdown import LONGEST_NAME, code, fenced
+from reconciler.report.markdown import LONGEST_NAME, code, fenced, sentence
 from reconciler.report.reasons import message_of, remedies_of
 from reconciler.report.safe import json_text, safe
 from reconciler.report.sections import (
@@ -401,7 +401,7 @@ def _lines(result: ApplyResult) -> Iterator[str]:
     yield f"### {title} {where}: {', '.join(counted) or 'nothing was written'}"
     yield ""
     if result.plan.selected is not None:
-        yield code(describe_selection(result.plan.selected), LONGEST_LINE)
+        yield sentence(describe_selection(result.plan.selected), LONGEST_LINE)
         yield ""
     doubtful = [outcome for outcome in result.outcomes if isinstance(outcome, model.InDoubt)]
     yield from _settling(doubtful, result.plan.environment)

@@ -25,7 +25,7 @@ from reconciler.report.changes.document import (
 from reconciler.report.changes.field_changes import diff_lines, drift_changes, subject_lines
 from reconciler.report.counts import drift_summary
 from reconciler.report.labels import spoken_place
-from reconciler.report.markdown import COMMENT_BYTES, WHOLE_DRIFT, Fold, code, with_folds
+from reconciler.report.markdown import COMMENT_BYTES, WHOLE_DRIFT, Fold, code, sentence, with_folds
 from reconciler.report.reasons import WAYS, describe_remedy, drift_age, drift_note, look_notes
 from reconciler.report.safe import json_text, safe
 from reconciler.report.table import INDENT, Colour, Style, fitted, wrapped
@@ -281,7 +281,7 @@ def _head(look: DriftReport, environment: str) -> Iterator[str]:
     yield ""
     if notes := [*look_notes(look)]:
         yield from first_lines(
-            notes, lambda note: f"- {code(note, LONGEST_NOTE)}", MOST_NOTES, "- and {} more"
+            notes, lambda note: f"- {sentence(note, LONGEST_NOTE)}", MOST_NOTES, "- and {} more"
         )
         yield ""
 

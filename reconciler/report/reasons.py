@@ -99,9 +99,9 @@ def look_notes(look: model.DriftReport) -> Iterator[str]:
     if look.selected is not None:
         yield describe_selection(look.selected)
     for rule in look.aimless:
-        yield f"driftIgnore `{rule}` is about nothing that is declared here"
+        yield f"driftIgnore {in_backticks(rule)} is about nothing that is declared here"
     for rule in look.idle:
-        yield f"driftIgnore `{rule}` silenced nothing this time"
+        yield f"driftIgnore {in_backticks(rule)} silenced nothing this time"
 
 
 def message_of(outcome: model.Outcome) -> str:
