@@ -240,6 +240,11 @@ def _finding(wrong: InvalidValue, bounds: Mapping[str, Any]) -> Finding:
 MOST_NAMED = 8
 
 
+def _wanted(wrong: InvalidValue) -> str:
+    part = wrong.facts.part if wrong.kind == "model_type" else None
+    return WANTED[wrong.kind] if part is None else wanted_of(part)
+
+
 def wanted_of(part: type[traits.Part]) -> str:
     """Return what a value of a part must be: a mapping, and the fields that it may have."""
     fields = [f"`{name}`" for name, facts in facts_of(part).items() if facts.read_only is None]
