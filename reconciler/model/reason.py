@@ -313,7 +313,7 @@ class IncidentsUnread(_Coded, code="incidents-unread"):
 class RuleWarns(_Coded, code="rule-warns"):
     """A rule of the team's own, by its code, warns about the change without stopping it."""
 
-    words = "{said} [{rule}]"
+    words = "{said} (rule {rule})"
     rule: str
     said: str
 
