@@ -66,7 +66,7 @@ def evaluate(
     """Evaluate an alert on rows in the order of their times, from `start` to `until`.
 
     Both are milliseconds since 1970; without `until` it ends with the minute of the last row. Rows
-    after `until` do not count.
+    after `until` do not count, nor do windows that end after it.
     """
     run = _Run(alert, -(-start // MINUTE), on_value)
     end = run.start
@@ -74,7 +74,7 @@ def evaluate(
         if until is not None and row.at > until:
             break
         end = run.add(row)
-    run.advance(max(end, run.start) if until is None else -(-until // MINUTE))
+    run.advance(max(end, run.start) if until is None else until // MINUTE)
     return run.verdict
 
 
@@ -189,12 +189,16 @@ def _state(alert: LogAlert, rule: AlertRule) -> _State:
 
 
 class _Run:
-    """One evaluation. `due` are the groups to judge at a minute, `minutes` a heap of its keys."""
+    """One evaluation. `due` are the groups to judge at a minute, `minutes` a heap of its keys.
+
+    `last` is the last minute of a group's rows.
+    """
 
     def __init__(self, alert: LogAlert, start: int, on_value: OnValue | None) -> None:
         self.alert, self.start, self.on_value = alert, start, on_value
         self.verdict = AlertVerdict([None] * len(alert.rules))
         self.groups: dict[GroupValues, list[_State]] = {}
+        self.last: dict[GroupValues, int] = {}
         self.seen: dict[GroupValues, list[dict[str, int]]] = {}
         self.due: dict[int, set[GroupValues]] = {}
         self.minutes: list[int] = []
@@ -224,8 +228,8 @@ class _Run:
 
     def _count(self, row: LogRow, bucket: int, side: int, group: GroupValues) -> None:
         states = self.groups.get(group) or self._begin(group, bucket)
-        due = self.due.get(bucket)
-        if due is None or group not in due:
+        if self.last.get(group) != bucket:
+            self.last[group] = bucket
             self._plan(bucket, group)
             for rule in self.alert.rules:
                 for change in {rule.window, rule.before, rule.before + rule.window} - {0}:
@@ -273,7 +277,7 @@ class _Run:
             if minute >= self._first_judged(rule) and not ignored and not is_silent:
                 self._judge(number, Judged(value, minute, group))
         if group and not alert.silence_triggers and all(state.is_empty() for state in states):
-            del self.groups[group]
+            del self.groups[group], self.last[group]
 
     def _judge(self, number: int, judged: Judged) -> None:
         rule, verdict = self.alert.rules[number], self.verdict

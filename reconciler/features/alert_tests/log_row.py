@@ -38,7 +38,7 @@ class LogRow:
         if self.fields is None and self.text.startswith("{"):
             try:
                 read = json.loads(self.text)
-            except ValueError:
+            except (ValueError, RecursionError):
                 return
             self.fields = read if isinstance(read, dict) else None
 

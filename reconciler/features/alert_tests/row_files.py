@@ -16,6 +16,9 @@ from reconciler.features.alert_tests.log_row import LogRow
 from reconciler.syntax.diagnostic import Complaint, Excerpt
 
 UNUSABLE: Final = "T103"
+SUFFIXES: Final = (".jsonl", ".ndjson")
+"""Other files of a project may hold keys, and complaints quote lines."""
+
 MOST_ERRORS: Final = 20
 """Limit of wrong rows that are reported of a test; the rest of its file is not read."""
 
@@ -63,6 +66,8 @@ class RowReader:
         """Return why a file is never read, or "" if it may be."""
         if named.startswith(("/", "~")):
             return "it must be relative to the manifest"
+        if not named.endswith(SUFFIXES):
+            return f"rows are in files {' or '.join(SUFFIXES)}"
         try:
             real = file.resolve(strict=True)
             mode = real.stat().st_mode
@@ -70,7 +75,8 @@ class RowReader:
             return "there is no such file"
         if not real.is_relative_to(self.root.resolve()):
             return "it leads out of the project folder"
-        return "" if stat.S_ISREG(mode) else "it is no regular file"
+        is_file = stat.S_ISREG(mode) and real.name.endswith(SUFFIXES)
+        return "" if is_file else "it is no regular file of rows"
 
     def _reporter(
         self, test: AlertTest, name: str, lines: list[tuple[int, str]]

@@ -43,7 +43,15 @@ class NotEvaluated:
     reason: str
 
 
-Result = Held | Failed | NotEvaluated
+@dataclass(frozen=True, slots=True)
+class Unusable:
+    """A test with rows that cannot be used; the complaints say which."""
+
+    test: AlertTest
+    reason: str = "its rows cannot be used"
+
+
+Result = Held | Failed | NotEvaluated | Unusable
 
 
 def run_tests(spec: Mapping[str, Json], tests: Iterable[AlertTest], rows: Rows) -> Iterator[Result]:
