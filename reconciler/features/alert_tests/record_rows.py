@@ -127,7 +127,12 @@ def recorded(lines: Iterable[str], scrubber: Scrubber | None) -> list[dict[str, 
             raise UsageError(f"line {number} is too deep: leave it out") from None
     rows.sort(key=lambda found: found[0])
     start = rows[0][0] - rows[0][0] % 60_000 if rows else 0
-    return [{"at": f"{at - start}ms", **row} for at, row in rows]
+    return [{"at": _duration(at - start), **row} for at, row in rows]
+
+
+def _duration(milliseconds: int) -> str:
+    seconds, rest = divmod(milliseconds, 1000)
+    return f"{milliseconds}ms" if rest else f"{seconds}s"
 
 
 def _record(line: str, number: int) -> dict[str, Any]:

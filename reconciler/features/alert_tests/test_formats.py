@@ -133,7 +133,7 @@ def tests_summary(report: TestReport, *, weak: bool) -> str:
     lines = [", ".join(counts)]
     for alert in report.alerts if weak else ():
         if alert.unnoticed is None:
-            lines.append(f"{safe(str(alert.ref))}: not tried, as its tests do not all hold")
+            lines.append(f"{safe(str(alert.ref))}: not tried, as not every test was run and holds")
         elif not alert.unnoticed:
             lines.append(f"{safe(str(alert.ref))}: every small change breaks a test")
         else:
