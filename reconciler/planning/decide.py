@@ -436,10 +436,10 @@ def _since_applied(
 
 
 def edited_since(kind: Kind, seen: Seen, applied: Json, knowledge: Knowledge) -> list[Path]:
-    """Return the fields that differ from what was applied, but for secrets that are still ours.
+    """Return the fields that differ from the applied values, without our own unchanged secrets.
 
-    Fields that the service does not return are no edits. Nor is a member that was perhaps never
-    stored, while a write is in doubt.
+    Fields that the service does not return are no edits. While a write is in doubt, a missing
+    member is no edit either: perhaps it was never stored.
     """
     doubted = knowledge.memory.pending is not None
     wanted = merge(ABSENT, applied, seen.document, kind.shape)
@@ -455,7 +455,7 @@ def edited_since(kind: Kind, seen: Seen, applied: Json, knowledge: Knowledge) ->
 
 
 def without_own_secrets(found: Iterable[Difference], salt: str) -> Iterator[Difference]:
-    """Yield the differences, but for a seal that has the very text of the other side."""
+    """Yield the differences, without those between a seal and the text that it seals."""
     for difference in found:
         if not is_seal_of(difference.before, difference.after, salt):
             yield difference
