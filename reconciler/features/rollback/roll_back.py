@@ -198,7 +198,7 @@ def _remark(session: Session, states: StatesBefore) -> model.RollsBack:
         at=run.entry.at,
         command=run.entry.command or "apply",
         actor=run.entry.actor,
-        # The commit of a rollback is only where it was typed; its manifests are of no commit.
+        # A rollback runs in a commit, but its manifests come from the journal and not from it.
         commit=run.entry.commit if applied else "",
         live_kept=states.live_kept,
         state="live" if lives or (found.live and not found.said) else "declared",

@@ -171,8 +171,8 @@ _NOTHING = 1e-20
 def corrected(ps: Sequence[float]) -> list[float]:
     """Correct probabilities for their number, by Holm, in their order.
 
-    The probability that chance alone brings any of them to a level or below is then at most that
-    level, however they depend on each other.
+    After the correction, chance alone brings any of them to a level or below with a probability of
+    at most that level. They may depend on each other in any way.
     """
     order = sorted(range(len(ps)), key=lambda at: ps[at])
     found = [1.0] * len(ps)
@@ -189,7 +189,7 @@ LONGEST: Final = DAYS * DAY
 """Events later than this after a run are not counted: the span is compared with a week."""
 
 SHORTEST: Final = timedelta(minutes=5)
-"""A shorter span says nothing, as events and clocks are not that exact."""
+"""A shorter span proves nothing, as the times of events are not exact enough."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
