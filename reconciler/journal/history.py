@@ -451,7 +451,7 @@ OUTCOMES = (
 
 @dataclass(slots=True, kw_only=True)
 class RunSummary:
-    """One run, and its `entry`; one from before runs had names has no actor and no commit.
+    """One run, and its `entry`; a run of an old journal may have no actor and no commit.
 
     Its entries are those from `begins` up to `ends`, counted from 0.
     """

@@ -129,7 +129,7 @@ class Tails:
 def tails(after: int, after_hours: float, before: int, before_hours: float) -> Tails:
     """Compare the count of one span with that of another; both are above zero hours.
 
-    Where the rates are equal, each of the two is at most a level with at most that probability.
+    Where the rates are equal, the probability that a tail is at most a level is at most that level.
     """
     total = after + before
     share = after_hours / (after_hours + before_hours)
@@ -149,7 +149,7 @@ def _at_least(count: int, total: int, share: float) -> float:
 
 
 def _upper(count: int, total: int, share: float) -> float:
-    """Return the sum of the terms from `count` on, which is at or above the mean, so they fall."""
+    """Return the sum of the terms from `count` on; `count` is at least the mean, so terms fall."""
     if count > total:
         return 0.0
     ways = math.lgamma(total + 1) - math.lgamma(count + 1) - math.lgamma(total - count + 1)
