@@ -50,7 +50,7 @@ ABOUT_SECRETS = frozenset(("M313",))
 
 
 OFF_BY_DEFAULT: Final = Rows[Callable[[], frozenset[str]]]("codes-off-by-default")
-"""By the first letter of codes: those of the checks that are off unless `checks:` names them."""
+"""The codes that are off unless `checks:` names them; the key is their first letter."""
 
 
 def codes_with_levels() -> Iterator[str]:

@@ -180,7 +180,7 @@ def _first(record: Mapping[str, Json], *names: str) -> str:
 
 
 def _text(record: Mapping[str, Json]) -> Json:
-    """Return the log line: a field that has it, as JSON if it is an object; else all fields."""
+    """Return the log line from the field that has it, else all fields; an object is JSON."""
     for key in TEXTS:
         value = record.get(key)
         if isinstance(value, dict):

@@ -34,7 +34,7 @@ FREE: Final = "KIND"
 
 
 class Need(Enum):
-    """The need for a field."""
+    """The degree to which a manifest needs a field."""
 
     REQUIRED = "required"
     EXPECTED = "services are known to need it"
@@ -159,7 +159,7 @@ _FORMS: Final = {
 def _of_schema(
     kind: str, path: tuple[str, ...], schema: Schema, need: Need = Need.OPTIONAL
 ) -> Field:
-    """Return the field of a JSON Schema, with those of the mappings in it."""
+    """Return the field of a JSON Schema, with the fields of its mappings below it."""
     choices = schema.get("anyOf", [schema])
     mappings = [choice.get("items", choice) for choice in choices]
     return Field(
