@@ -312,10 +312,10 @@ def _grouping(keys: Sequence[str]) -> Callable[[LogRow], GroupValues | None]:
     def group_of(row: LogRow) -> GroupValues | None:
         group = []
         for values in columns:
-            found = values(row)
-            if not found:
+            text = next(filter(None, map(text_of, values(row))), "")
+            if not text:
                 return None
-            group.append(text_of(found[0]))
+            group.append(text)
         return tuple(group)
 
     return group_of if keys else lambda _: ()

@@ -96,10 +96,7 @@ def _list(children: Sequence[Any], field: str | None) -> Matches:
 def _value(node: Any, field: str | None) -> Matches:
     match node:
         case lucene.SearchField():
-            name = _literal(str(node.name))
-            if name == "_exists_":
-                return _exists(_literal(str(getattr(node.expr, "value", ""))))
-            return _clause(node.expr, name)
+            return _named(node)
         case lucene.Word():
             return _word(str(node.value), field)
         case lucene.Phrase():
@@ -110,6 +107,17 @@ def _value(node: Any, field: str | None) -> Matches:
             return _range(*_ends(node), field)
         case _:
             raise NotEvaluatedError(f"`{str(node).strip()}` is not evaluated")
+
+
+def _named(node: Any) -> Matches:
+    name, written = _literal(str(node.name)), str(node).strip()
+    if name == "_exists_":
+        return _exists(_literal(str(getattr(node.expr, "value", ""))))
+    if written == "*:*":
+        return lambda _: True
+    if "*" in name or "?" in name or isinstance(node.expr, (*_REFUSED, lucene.Plus)):
+        raise NotEvaluatedError(f"`{written}` is not evaluated")
+    return _clause(node.expr, name)
 
 
 def _exists(name: str) -> Matches:

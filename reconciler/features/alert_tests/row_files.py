@@ -26,6 +26,7 @@ LONGEST_LINE: Final = 1 << 20
 """Bytes of a row."""
 
 _SHOWN: Final = 240
+_OUTSIDE: Final = "it leads out of the project folder"
 
 
 class TooManyErrors(Exception):
@@ -68,13 +69,15 @@ class RowReader:
             return "it must be relative to the manifest"
         if not named.endswith(SUFFIXES):
             return f"rows are in files {' or '.join(SUFFIXES)}"
+        if os.path.relpath(file, self.root).startswith(".."):
+            return _OUTSIDE
         try:
             real = file.resolve(strict=True)
             mode = real.stat().st_mode
         except (OSError, RuntimeError, ValueError):
             return "there is no such file"
         if not real.is_relative_to(self.root.resolve()):
-            return "it leads out of the project folder"
+            return _OUTSIDE
         is_file = stat.S_ISREG(mode) and real.name.endswith(SUFFIXES)
         return "" if is_file else "it is no regular file of rows"
 
