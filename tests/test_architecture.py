@@ -13,7 +13,7 @@ def test_the_way_of_a_plan() -> None:
     named = re.findall(r"^\| \d+ \| `([^`]+)`", part, re.MULTILINE)
 
     files = House().flow_of(*PLAN).files
-    assert len(named) == 15
+    assert len(named) == 14
     assert [name for name in named if f"reconciler/{name}" not in files] == []
 
 
