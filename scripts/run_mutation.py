@@ -56,7 +56,7 @@ PARTS = {
     "planning": Part(
         tuple(
             f"reconciler/planning/{name}.py"
-            for name in ("consequences", "deciding", "drift", "identity", "plan")
+            for name in ("consequences", "decide", "find_drift", "make_plan")
         ),
         (
             "tests/planning",
@@ -75,8 +75,6 @@ PARTS = {
                 "file_store",
                 "history",
                 "journal",
-                "moving",
-                "runs",
                 "store",
             )
         ),
@@ -114,6 +112,16 @@ PARTS = {
                 "test_not_over_another",
                 "test_locked",
             )
+        ),
+    ),
+    "alerts": Part(
+        tuple(
+            f"reconciler/features/alert_tests/{name}.py"
+            for name in ("evaluate", "log_alert", "log_row", "query_match")
+        ),
+        (
+            "tests/features/alert_tests",
+            "--deselect=tests/features/alert_tests/test_change_tests.py",
         ),
     ),
     "redaction": Part(
