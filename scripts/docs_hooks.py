@@ -51,6 +51,21 @@ OF_CODES = {
 }
 """Pages of the site that are made of the pages of codes, and their index."""
 
+LOOKED_UP = {
+    DIAGNOSTICS,
+    "action.md",
+    "assumptions.md",
+    "changelog.md",
+    "contributing.md",
+    "evidence",
+    "journal-entries.md",
+    "reasons.md",
+    "reference",
+}
+"""Pages that are looked up by name: the search shows them after pages about a task."""
+
+BOOST_OF_LOOKED_UP = 0.3
+
 FENCED = re.compile(r"(^ *```.*?^ *```[ \t]*$)", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)#\s]*)(#[^)\s]*)?\)")
 SUMMARY = 160
@@ -116,8 +131,10 @@ def on_files(files: Files, *, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, *, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Let links lead to where things are in the site."""
+    """Let links lead to where things are in the site, and the search find tasks first."""
     del config, files
+    if PurePosixPath(page.file.src_uri).parts[0] in LOOKED_UP:
+        page.meta["search"] = {"boost": BOOST_OF_LOOKED_UP}
     return _rewritten(markdown, page.file.src_uri)
 
 
