@@ -14,6 +14,7 @@ from typing import get_args
 
 from draw_pictures import draw
 from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.exceptions import PluginError
 from mkdocs.structure import StructureItem
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.nav import Navigation, Section
@@ -322,4 +323,7 @@ def _linked(text: str, file: File) -> Iterator[str]:
         for match in LINK.finditer(part):
             if (_place(match[3], file.src_uri) or "").startswith("files/"):
                 here = posixpath.dirname(_source(file.src_uri))
-                yield posixpath.normpath(posixpath.join(here, match[3]))
+                target = posixpath.normpath(posixpath.join(here, match[3]))
+                if target.startswith("/") or {"..", ".git"} & {*target.split("/")}:
+                    raise PluginError(f"{file.src_uri} links to {target}: no file of the project")
+                yield target

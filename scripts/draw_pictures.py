@@ -35,6 +35,7 @@ config:
      wrap: true, diagramMarginX: 8, diagramMarginY: 8}
 ---
 """
+CLICK = re.compile(r"^\s*click\s", re.MULTILINE)
 TITLE = re.compile(r"^\s*accTitle:\s*(\S.*)$", re.MULTILINE)
 # A flowchart that is too wide from left to right is drawn from top to bottom.
 ACROSS = re.compile(r"^(\s*(?:flowchart|graph)) LR\b")
@@ -74,6 +75,8 @@ def _drawn(source: str) -> str:
         raise PictureError(
             "a `mermaid` fence has no line `accTitle: …`, which a screen reader reads"
         )
+    if CLICK.search(source):
+        raise PictureError(f"the picture {title[1]!r} has a link: write it below the picture")
     picture, wide = _render(source, title[1])
     if wide > MOST_WIDE and ACROSS.match(source):
         picture, wide = _render(ACROSS.sub(r"\1 TD", source), title[1])

@@ -31,11 +31,8 @@ _CORE: dict[str, str] = {
 # The order of `--help`. A name may be here without its command; others come last.
 _GROUPS: dict[str, tuple[str, ...]] = {
     "Start": ("init", "import", "doctor", "emulator"),
+    "Write": ("validate", "fmt", "rules", "test"),
     "Every day": (
-        "validate",
-        "fmt",
-        "rules",
-        "test",
         "plan",
         "apply",
         "drift",
