@@ -149,6 +149,8 @@ def words_of(text: str) -> list[str]:
 def query_matches(node: Any, row: PlainRow) -> bool:
     """Return whether a row matches a query."""
     if isinstance(node, Term):
+        if node.field == "_exists_":
+            return bool(values_at(row, node.text))
         return any(term_matches(node, value) for value in values_at(row, node.field))
     met = [query_matches(part, row) for part in node.parts]
     if node.joined == "not":
@@ -177,7 +179,10 @@ def term_matches(term: Term, value: str) -> bool:
         side = above if term.text[0] == ">" else below
         return side(value, end, closed, "*")
     if term.kind == "regex":
-        return pattern_matches(re.sub(r"([$^])", r"\\\1", term.text[1:-1]), value)
+        pieces = re.findall(r"\\.|\[\^?|.", term.text[1:-1])
+        return pattern_matches(
+            "".join("\\" + piece if piece in "$^" else piece for piece in pieces), value
+        )
     if term.kind == "word" and re.search(r"[*?]", re.sub(r"\\.", "", term.text)):
         pieces = re.findall(r"\\.|.", term.text)
         joker = {"*": ".*", "?": "."}
@@ -202,10 +207,11 @@ def pattern_matches(pattern: str, value: str) -> bool:
 
 def as_number(text: str) -> float | None:
     """Return the number that a text is."""
-    return float(text) if re.fullmatch(r"-?\d+(\.\d+)?", text) else None
+    text = text.strip('" ')
+    return float(text) if re.fullmatch(r"[+-]?\d*\.?\d+(e[+-]?\d+)?", text) else None
 
 
-def above(value: str, end: str, closed: bool, other: str) -> bool:  # noqa: FBT001 - an end
+def above(value: str, end: str, closed: bool, other: str) -> bool:
     """Return whether a value is above the lower end of a range."""
     if end == "*":
         return True
@@ -213,7 +219,7 @@ def above(value: str, end: str, closed: bool, other: str) -> bool:  # noqa: FBT0
     return bool(left is not None and (left > right or (closed and left == right)))
 
 
-def below(value: str, end: str, closed: bool, other: str) -> bool:  # noqa: FBT001 - an end
+def below(value: str, end: str, closed: bool, other: str) -> bool:
     """Return whether a value is below the upper end of a range."""
     if end == "*":
         return True
@@ -275,7 +281,7 @@ def leaves(part: Any) -> Iterator[str]:
     elif isinstance(part, bool):
         yield str(part).lower()
     elif part is not None:
-        yield str(part)
+        yield str(int(part) if isinstance(part, float) and part.is_integer() else part)
 
 
 def duration(text: str) -> int:
@@ -368,7 +374,8 @@ def is_active(spec: dict[str, Any], at: int) -> bool:
     moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=at)
     minute = moment.hour * 60 + moment.minute
     begin, end = (
-        schedule[name]["hours"] * 60 + schedule[name]["minutes"] for name in ("startTime", "endTime")
+        schedule[name]["hours"] * 60 + schedule[name]["minutes"]
+        for name in ("startTime", "endTime")
     )
     days = [
         DAYS.index(day.removeprefix("DAY_OF_WEEK_").removesuffix("_OR_UNSPECIFIED"))
@@ -485,7 +492,9 @@ class PlainEvaluation:
         infinite = not part.get("ignoreInfinity", False)
         for rule in part["rules"]:
             length = window_length(rule["condition"]["timeWindow"])
-            for end in self.ends(length if "LESS_THAN" in rule["condition"]["conditionType"] else 0):
+            for end in self.ends(
+                length if "LESS_THAN" in rule["condition"]["conditionType"] else 0
+            ):
                 self.ratio(
                     rule,
                     self.window(upper, end, length),

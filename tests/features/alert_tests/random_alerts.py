@@ -7,14 +7,16 @@ they hold, and ends with 1 where the evaluators disagree.
 from __future__ import annotations
 
 import copy
+import re
 import sys
 from collections import Counter
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import timedelta
 from itertools import count
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import Any, TypeVar
 
 # As a script, the file is not below the folders that pytest adds.
 sys.path.append(str(Path(__file__).parent))
@@ -25,13 +27,20 @@ from reconciler.features.alert_tests.alert_test import MONDAY, rows_in_order
 from reconciler.features.alert_tests.evaluate import evaluate
 from reconciler.features.alert_tests.log_alert import read_alert
 
+T = TypeVar("T")
+Rows = list[dict[str, Any]]
+# The part of a type, its rows, and how many minutes it is watched.
+Drawn = tuple[dict[str, Any], Rows, int | None]
 HOUR = 60  # in minutes, as `until` is
 WORDS = ("red", "Red", "green", "blue", "a.b", "it's", "x_y", "7", "12", "naïve", "reddish")
 JOINTS = (" ", " ", "-", ", ", "/", ": ", ". ")
 NAMES = ("svc", "event", "n", "deep.er", "tags", "flag", "applicationName", "severity")
 SERVICES = ("cart", "Cart", "pay", "pay-eu")
 SEVERITIES = ("debug", "verbose", "info", "warning", "error", "critical")
-MORE, LESS = ("MORE_THAN_OR_UNSPECIFIED", "MORE_THAN_OR_EQUALS"), ("LESS_THAN", "LESS_THAN_OR_EQUALS")
+MORE, LESS = (
+    ("MORE_THAN_OR_UNSPECIFIED", "MORE_THAN_OR_EQUALS"),
+    ("LESS_THAN", "LESS_THAN_OR_EQUALS"),
+)
 RELATIVE = {
     "PREVIOUS_HOUR_OR_UNSPECIFIED": 2,
     "SAME_HOUR_YESTERDAY": 25,
@@ -40,6 +49,17 @@ RELATIVE = {
     "SAME_DAY_LAST_WEEK": 192,
     "SAME_DAY_LAST_MONTH": 744,
 }
+TERMS = (*["word"] * 5, "phrase", "phrase", "star", "question", "regex", "escape", "boost")
+FIELD_TERMS = ("range", "open range", "text range", "greater", "less")
+REGULAR_EXPRESSIONS = (
+    *("/[a-m].*/", "/r.d/", "/(red|pay)+/", "/ED|red/", "/^red$/", "/[^a]+/", r"/\d+/"),
+    "/red.*blue/",
+)
+DAYS = (
+    "MONDAY_OR_UNSPECIFIED",
+    *("TUESDAY", "WEDNESDAY", "THURSDAY", "FRIDAY", "SATURDAY"),
+    "SUNDAY",
+)
 COUNT_WINDOWS = (
     *("MINUTES_5_OR_UNSPECIFIED", "MINUTES_5_OR_UNSPECIFIED", "MINUTES_10", "MINUTES_10"),
     *("MINUTES_15", "MINUTES_20", "MINUTES_30", "HOUR_1", "HOURS_2", "HOURS_4"),
@@ -74,7 +94,7 @@ class Pair:
     """A random alert with rows, and what it holds."""
 
     spec: dict[str, Any]
-    rows: list[dict[str, Any]]
+    rows: Rows
     until: int | None
     start: int
     traits: set[str] = field(default_factory=set)
@@ -95,7 +115,7 @@ class RandomPair:
         """Return true in such a share of the draws."""
         return self.random.random() < share
 
-    def one(self, choices: Any) -> Any:
+    def one(self, choices: Iterable[T]) -> T:
         """Return one of the choices."""
         return self.random.choice([*choices])
 
@@ -116,26 +136,25 @@ class RandomPair:
         """Draw a line."""
         if self.trait("plain line", 0.1):
             return self.value()
-        line: dict[str, Any] = {}
-        for name in ("event", "svc", "n", "deep", "tags", "flag", "severity"):
-            if not self.chance(0.1 if name == "severity" else 0.75):
-                continue
-            line[name] = {
-                "event": self.value,
-                "svc": lambda: self.one(SERVICES),
-                "n": lambda: self.one((7, 8, 12, 2.5, -3, "7", "12x", None)),
-                "deep": lambda: {"er": self.value()},
-                "tags": lambda: [self.value() for _ in range(self.random.randrange(3))],
-                "flag": lambda: self.chance(0.5),
-                "severity": lambda: self.one(SERVICES),
-            }[name]()
-        return line
+        line: dict[str, Any] = {
+            "event": self.value(),
+            "svc": self.one(SERVICES),
+            "n": self.one((7, 8, 12.0, 2.5, -3, "7", "12x", None)),
+            "deep": {"er": self.value()},
+            "tags": [self.value() for _ in range(self.random.randrange(3))],
+            "flag": self.chance(0.5),
+            "severity": self.one(SERVICES),
+        }
+        shares = {"severity": 0.1}
+        return {name: part for name, part in line.items() if self.chance(shares.get(name, 0.75))}
 
-    def rows(self, count: int, places: list[int], spread: int) -> list[dict[str, Any]]:
+    def rows(self, count: int, places: list[int], spread: int) -> Rows:
         """Draw rows at most `spread` seconds around places, which are in minutes."""
-        drawn: list[dict[str, Any]] = []
+        drawn: Rows = []
         for _ in range(count):
-            second = 60 * self.one(places) + self.one((0, 0, 1, 30, self.random.randrange(-spread, spread)))
+            second = 60 * self.one(places) + self.one(
+                (0, 0, 1, 30, self.random.randrange(-spread, spread))
+            )
             row: dict[str, Any] = {"at": f"{max(second, 0)}s", "text": self.line()}
             if self.chance(0.9):
                 row["application"] = self.one(SERVICES)
@@ -146,74 +165,87 @@ class RandomPair:
             if drawn and self.chance(0.4):
                 row = {**self.one(drawn), "at": row["at"]}
             if self.trait("repeat", 0.1):
-                row["repeat"] = {"times": self.one((2, 3, 6)), "every": self.one(("0s", "30s", "1m"))}
+                row["repeat"] = {
+                    "times": self.one((2, 3, 6)),
+                    "every": self.one(("0s", "30s", "1m")),
+                }
             drawn.append(row)
         return drawn
 
     # Queries.
 
-    def term(self, within: bool) -> str:  # noqa: FBT001 - one question
+    def term(self, within: bool) -> str:
         """Draw a term; `within` a field group it has no field of its own."""
+        if within or self.chance(0.35):
+            return self.leaf(TERMS)
         name = self.one(NAMES)
-        has_field = not within and self.chance(0.65)
-        prefix = f"{name}:" if has_field else ""
-        if has_field:
-            self.traits.add("query field")
-        if has_field and name in ("applicationName", "severity"):
+        self.traits.add("query field")
+        if self.trait("query exists", 0.15):
+            return self.one((f"{name}:*", f"_exists_:{name}"))
+        if name in ("applicationName", "severity"):
             self.traits.add("query label field")
-            prefix = self.one(("", "metadata.")) + prefix
-        kinds = ["word"] * 6 + ["phrase", "phrase", "star", "question", "regex", "escape", "boost"]
-        if has_field:
-            kinds += ["range", "open range", "text range", "greater", "less", "exists", "exists"]
+            name = self.one(("", "metadata.")) + name
+        return f"{name}:{self.leaf(TERMS + FIELD_TERMS)}"
+
+    def leaf(self, kinds: tuple[str, ...]) -> str:
+        """Draw what is looked for in a value."""
         kind = self.one(kinds)
         self.traits.add(f"query {kind}")
         word = self.one((*WORDS, *SERVICES, "true", *SEVERITIES))
         low, high = sorted(self.random.sample((2, 2.5, 7, 8, 11, 12), 2))
+        texts = self.random.sample(("A", "blue", "cart", "green", "Pay", "red", "z"), 2)
+        first, last = sorted(texts, key=str.lower)
         left, right = self.one("[{"), self.one("]}")
-        first, last = sorted(self.random.sample(("A", "blue", "cart", "green", "Pay", "red", "z"), 2), key=str.lower)
-        return prefix + {
-            "word": lambda: word,
-            "phrase": lambda: f'"{self.value()}"',
-            "star": lambda: self.one((word[:2] + "*", "*" + word[-2:], word[0] + "*" + word[-1])),
-            "question": lambda: word[:1] + "?" + word[2:],
-            "regex": lambda: self.one(("/[a-m].*/", "/r.d/", "/(red|pay)+/", "/ED|red/", "/^red$/", r"/\d+/", "/red.*blue/")),
-            "escape": lambda: self.one((r"red\ green", r"pay\-eu", r"pay\*", r"re\d", r"a\.b")),
-            "boost": lambda: f"{word}^2",
-            "range": lambda: f"{left}{low} TO {high}{right}",
-            "open range": lambda: self.one((f"{left}{low} TO *{right}", f"{left}* TO {high}{right}")),
-            "text range": lambda: f"{left}{first} TO {last}{right}",
-            "greater": lambda: self.one((">", ">=")) + self.one((str(low), first)),
-            "less": lambda: self.one(("<", "<=")) + self.one((str(high), last)),
-            "exists": lambda: "*",
-        }[kind]() if kind != "exists" or self.chance(0.5) else f"_exists_:{name}"
+        return {
+            "word": word,
+            "phrase": f'"{self.value()}"',
+            "star": self.one((word[:2] + "*", "*" + word[-2:], word[0] + "*" + word[-1])),
+            "question": word[:1] + "?" + word[2:],
+            "regex": self.one(REGULAR_EXPRESSIONS),
+            "escape": self.one((r"red\ green", r"pay\-eu", r"pay\*", r"re\d", r"a\.b")),
+            "boost": f"{word}^2",
+            "range": f"{left}{low} TO {high}{right}",
+            "open range": self.one((f"{left}{low} TO *{right}", f"{left}* TO {high}{right}")),
+            "text range": f"{left}{first} TO {last}{right}",
+            "greater": self.one((">", ">=")) + self.one((str(low), first)),
+            "less": self.one(("<", "<=")) + self.one((str(high), last)),
+        }[kind]
 
     def query(self, depth: int = 2, *, within: bool = False) -> str:
         """Draw a query, or a part of one."""
         if depth == 0 or self.chance(0.35):
             return self.term(within)
-        kind = self.one(("and", "or", "or", "implicit", "implicit", "not", "plus", "minus", "group", "field group"))
+        if not within and self.trait("query field group", 0.1):
+            return f"{self.one(NAMES)}:({self.query(1, within=True)})"
+        if self.trait("query not", 0.05):
+            return f"NOT ({self.query(depth - 1, within=within)})"
         left, right = (self.query(depth - 1, within=within) for _ in range(2))
-        if within and kind == "field group":
-            kind = "group"
+        joined = {
+            "and": f"{self.left(left)} AND {self.right(right, '+')}",
+            "or": f"{self.left(left)} OR {self.right(right, '+-N')}",
+            "implicit": f"{left} {right}",
+            "not": self.one((f"({left}) AND NOT ({right})", f"({left}) NOT ({right})")),
+            "plus": f"+({left}) ({right})",
+            "minus": self.one((f"({left}) -({right})", f"-({left}) -({right})")),
+            "group": f"({left}) OR ({right})",
+        }
+        kind = self.one((*joined, "or", "implicit"))
         self.traits.add(f"query {kind}")
-        return {
-            "and": lambda: f"{self.side(left)} AND {self.side(right)}",
-            "or": lambda: f"{left} OR {right}",
-            "implicit": lambda: f"{left} {right}",
-            "not": lambda: self.one((f"NOT ({left})", f"({left}) AND NOT ({right})", f"({left}) NOT ({right})")),
-            "plus": lambda: f"+({left}) ({right})",
-            "minus": lambda: self.one((f"({left}) -({right})", f"-({left})")),
-            "group": lambda: f"({left}) OR ({right})",
-            "field group": lambda: f"{self.one(NAMES)}:({self.query(1, within=True)})",
-        }[kind]()
+        return joined[kind]
 
-    def side(self, query: str) -> str:
-        """Return a side of an AND, in brackets or not."""
-        return query if self.chance(0.5) else f"({query})"
+    def left(self, query: str) -> str:
+        """Return what is before an operator: what has a sign needs brackets to be clear."""
+        return f"({query})" if re.search(r"[+-]\(|NOT ", query) or self.chance(0.3) else query
+
+    def right(self, query: str, signs: str) -> str:
+        """Return what is after an operator: what begins with a sign needs brackets to be clear."""
+        return f"({query})" if query[0] in signs or self.chance(0.3) else query
 
     def logs_filter(self) -> dict[str, Any]:
         """Draw a filter of lines."""
-        simple: dict[str, Any] = {"luceneQuery": self.query() if self.chance(0.75) else ""}
+        simple: dict[str, Any] = {
+            "luceneQuery": self.query() if self.chance(self.one((0.4, 0.9))) else ""
+        }
         labels: dict[str, Any] = {}
         for name in ("applicationName", "subsystemName"):
             if self.chance(0.12):
@@ -253,8 +285,8 @@ class RandomPair:
                 for name, minute in (("startTime", begin), ("endTime", end))
             }
             if self.trait("days", 0.6):
-                days = ("MONDAY_OR_UNSPECIFIED", "TUESDAY", "WEDNESDAY", "THURSDAY", "FRIDAY", "SATURDAY", "SUNDAY")
-                rest["activeOn"]["dayOfWeek"] = [f"DAY_OF_WEEK_{day}" for day in self.random.sample(days, 4)]
+                days = self.random.sample(DAYS, 4)
+                rest["activeOn"]["dayOfWeek"] = [f"DAY_OF_WEEK_{day}" for day in days]
         return rest
 
     def around(self) -> int:
@@ -266,9 +298,11 @@ class RandomPair:
         """Draw a priority."""
         return "ALERT_DEF_PRIORITY_" + self.one(("P1", "P2", "P3", "P4", "P5_OR_UNSPECIFIED"))
 
-    def rules(self, condition: Any, many: bool = True) -> list[dict[str, Any]]:  # noqa: FBT001, FBT002 - a type has one rule or many
+    def rules(self, condition: Callable[[], dict[str, Any]], *, many: bool = True) -> Rows:
         """Draw rules."""
-        rules = [{"condition": condition()} for _ in range(self.one((1, 1, 1, 2, 3)) if many else 1)]
+        rules = [
+            {"condition": condition()} for _ in range(self.one((1, 1, 1, 2, 3)) if many else 1)
+        ]
         if len(rules) > 1:
             self.traits.add("several rules")
         for rule in rules:
@@ -310,7 +344,9 @@ class RandomPair:
         """Move thresholds next to counts that are met, in most draws."""
         aimed = [rule["condition"] for rule in part.get("rules", []) if self.chance(0.75)]
         aimed = [rule for rule in aimed if {"threshold", "maxUniqueCount"} & rule.keys()]
-        counts = plainly_judged(pair.spec, rows_of(pair), pair.until, pair.start).counts if aimed else []
+        counts = (
+            plainly_judged(pair.spec, rows_of(pair), pair.until, pair.start).counts if aimed else []
+        )
         for condition in aimed:
             if not counts:
                 return
@@ -323,92 +359,111 @@ class RandomPair:
             else:
                 condition["threshold"] = max(0, int(value) + self.one((-1, 0, 0, 1)))
 
-    def immediate(self) -> tuple[dict[str, Any], list[dict[str, Any]], int | None]:
+    def immediate(self) -> Drawn:
         """Draw an alert on each line."""
         rows = self.rows(self.one((1, 2, 3, 6)), [0, 2, 30], 90)
         return {"logsFilter": self.logs_filter()}, rows, self.one((None, None, 2, 30))
 
-    def spread(self, length: int) -> tuple[list[dict[str, Any]], int | None]:
+    def spread(self, length: int) -> tuple[Rows, int | None]:
         """Draw rows near the edges of a window, and how long it is watched."""
         rows = self.rows(self.one((2, 4, 7, 10)), [0, length, length, length + 2, 2 * length], 150)
         return rows, self.one((None, length, length + 3, 2 * length + 5))
 
-    def threshold(self) -> tuple[dict[str, Any], list[dict[str, Any]], int | None]:
+    def windows(self, prefix: str, names: tuple[str, ...]) -> Callable[[], str]:
+        """Draw the windows of rules: mostly one for all rules of an alert."""
+        one = self.one(names)
+        return lambda: f"{prefix}_WINDOW_VALUE_{one if self.chance(0.8) else self.one(names)}"
+
+    def threshold(self) -> Drawn:
         """Draw an alert on a number of lines."""
-        window = {"logsTimeWindowSpecificValue": f"LOGS_TIME_WINDOW_VALUE_{self.one(COUNT_WINDOWS)}"}
+        window = self.windows("LOGS_TIME", COUNT_WINDOWS)
         rules = self.rules(
             lambda: {
                 "conditionType": self.comparison("comparison", "LOGS_THRESHOLD"),
                 "threshold": self.random.randrange(5),
-                "timeWindow": window,
+                "timeWindow": {"logsTimeWindowSpecificValue": window()},
             }
         )
-        rows, until = self.spread(window_length(window) // MINUTE)
+        rows, until = self.spread(self.longest(rules))
         return {"logsFilter": self.logs_filter(), "rules": rules, **self.silent()}, rows, until
 
-    def ratio(self) -> tuple[dict[str, Any], list[dict[str, Any]], int | None]:
+    def longest(self, rules: Rows) -> int:
+        """Return the longest window of rules, in minutes."""
+        return max(window_length(rule["condition"]["timeWindow"]) for rule in rules) // MINUTE
+
+    def ratio(self) -> Drawn:
         """Draw an alert on the ratio of two numbers of lines."""
-        window = {"logsRatioTimeWindowSpecificValue": f"LOGS_RATIO_TIME_WINDOW_VALUE_{self.one(COUNT_WINDOWS)}"}
-        part: dict[str, Any] = {
-            "numerator": self.logs_filter(),
-            "denominator": self.logs_filter(),
-            "rules": self.rules(
-                lambda: {
-                    "conditionType": self.comparison("ratio", "LOGS_RATIO"),
-                    "threshold": self.one((0.5, 1, 1.5, 2)),
-                    "timeWindow": window,
-                }
-            ),
-            **self.silent(),
-        }
-        if self.trait("ignore infinity", 0.4):
-            part["ignoreInfinity"] = self.chance(0.8)
-        rows, until = self.spread(window_length(window) // MINUTE)
+        window = self.windows("LOGS_RATIO_TIME", COUNT_WINDOWS)
+        rules = self.rules(
+            lambda: {
+                "conditionType": self.comparison("ratio", "LOGS_RATIO"),
+                "threshold": self.one((0.5, 1, 1.5, 2)),
+                "timeWindow": {"logsRatioTimeWindowSpecificValue": window()},
+            }
+        )
+        part = {"numerator": self.logs_filter(), "denominator": self.logs_filter(), "rules": rules}
+        rows, until = self.spread(self.longest(rules))
+        return {**part, **self.silent(), **self.infinite()}, rows, until
+
+    def infinite(self) -> dict[str, Any]:
+        """Draw what something by nothing is."""
+        drawn = self.trait("ignore infinity", 0.4)
+        return {"ignoreInfinity": self.chance(0.8)} if drawn else {}
+
+    def relative(self) -> Drawn:
+        """Draw an alert on the ratio of now and then."""
+        names = [self.one(RELATIVE)]
+        names += [self.one(RELATIVE)] if self.chance(0.1) else []
+        rules = self.rules(
+            lambda: {
+                "conditionType": self.comparison("relative", "LOGS_TIME_RELATIVE"),
+                "threshold": self.one((0.5, 1, 1.5, 2)),
+                "comparedTo": f"LOGS_TIME_RELATIVE_COMPARED_TO_{self.one(names)}",
+            }
+        )
+        self.traits.update(f"compared to {name}" for name in names)
+        both = max(RELATIVE[name] for name in names) * HOUR
+        length = HOUR if "HOUR" in names[0] else 24 * HOUR
+        part = {"logsFilter": self.logs_filter(), "rules": rules}
+        places = [0, length // 2, length, both - length, both - length // 2, both]
+        rows = self.rows(self.one((3, 5, 8)), places, 150)
+        until = both + self.one((0, 1, 5, 30))
+        return {**part, **self.silent(), **self.infinite()}, rows, until
+
+    def unique(self) -> Drawn:
+        """Draw an alert on a number of values."""
+        window = self.windows("LOGS_UNIQUE_VALUE_TIME", UNIQUE_WINDOWS)
+        rules = self.rules(
+            lambda: {
+                "maxUniqueCount": str(self.random.randrange(3)),
+                "timeWindow": {"logsUniqueValueTimeWindowSpecificValue": window()},
+            },
+            many=False,
+        )
+        rows, until = self.spread(self.longest(rules))
+        path = self.one(("svc", "n", "event", "deep.er", "tags", "flag", "subsystemName"))
+        part = {"uniqueCountKeypath": path, "logsFilter": self.logs_filter(), "rules": rules}
         return part, rows, until
 
-    def relative(self) -> tuple[dict[str, Any], list[dict[str, Any]], int | None]:
-        """Draw an alert on the ratio of now and then."""
-        name = self.one(RELATIVE)
-        self.traits.add(f"compared to {name}")
-        both = RELATIVE[name] * HOUR
-        length = HOUR if "HOUR" in name else 24 * HOUR
-        part: dict[str, Any] = {
-            "logsFilter": self.logs_filter(),
-            "rules": self.rules(
-                lambda: {
-                    "conditionType": self.comparison("relative", "LOGS_TIME_RELATIVE"),
-                    "threshold": self.one((0.5, 1, 1.5, 2)),
-                    "comparedTo": f"LOGS_TIME_RELATIVE_COMPARED_TO_{name}",
-                }
-            ),
-            **self.silent(),
-        }
-        if self.trait("ignore infinity", 0.4):
-            part["ignoreInfinity"] = self.chance(0.8)
-        places = [0, length // 2, length, both - length, both - length // 2, both]
-        return part, self.rows(self.one((3, 5, 8)), places, 150), both + self.one((0, 1, 5, 30))
-
-    def unique(self) -> tuple[dict[str, Any], list[dict[str, Any]], int | None]:
-        """Draw an alert on a number of values."""
-        window = {"logsUniqueValueTimeWindowSpecificValue": f"LOGS_UNIQUE_VALUE_TIME_WINDOW_VALUE_{self.one(UNIQUE_WINDOWS)}"}
-        rules = self.rules(
-            lambda: {"maxUniqueCount": str(self.random.randrange(3)), "timeWindow": window}, many=False
-        )
-        rows, until = self.spread(window_length(window) // MINUTE)
-        path = self.one(("svc", "n", "event", "deep.er", "tags", "flag", "subsystemName"))
-        return {"uniqueCountKeypath": path, "logsFilter": self.logs_filter(), "rules": rules}, rows, until
-
-    def new_value(self) -> tuple[dict[str, Any], list[dict[str, Any]], int | None]:
+    def new_value(self) -> Drawn:
         """Draw an alert on a value that is new."""
-        window = {"logsNewValueTimeWindowSpecificValue": f"LOGS_NEW_VALUE_TIME_WINDOW_VALUE_{self.one(NEW_WINDOWS)}"}
-        path = self.one(("svc", "n", "event", "deep.er", "flag", "subsystemName"))
-        rules = self.rules(lambda: {"keypathToTrack": path, "timeWindow": window}, many=False)
-        length = window_length(window) // MINUTE
+        window = self.windows("LOGS_NEW_VALUE_TIME", NEW_WINDOWS)
+        rules = self.rules(
+            lambda: {
+                "keypathToTrack": self.one(
+                    ("svc", "n", "event", "deep.er", "flag", "subsystemName")
+                ),
+                "timeWindow": {"logsNewValueTimeWindowSpecificValue": window()},
+            },
+            many=False,
+        )
+        length = self.longest(rules)
         rows = self.rows(self.one((2, 3, 5)), [0, 1, length, length + 1, 2 * length], 90)
-        return {"logsFilter": self.logs_filter(), "rules": rules}, rows, self.one((None, None, length))
+        until = self.one((None, None, length))
+        return {"logsFilter": self.logs_filter(), "rules": rules}, rows, until
 
 
-def rows_of(pair: Pair) -> list[dict[str, Any]]:
+def rows_of(pair: Pair) -> Rows:
     """Return the rows of a pair, of which a caller may change each."""
     return copy.deepcopy(pair.rows)
 
@@ -436,12 +491,27 @@ def disagreement(pair: Pair) -> str:
     if fired == plain.fired:
         return ""
     for row in [*pair.rows]:
-        fewer = Pair(pair.spec, [kept for kept in pair.rows if kept is not row], pair.until, pair.start)
+        fewer = Pair(
+            pair.spec, [kept for kept in pair.rows if kept is not row], pair.until, pair.start
+        )
         tool, plain_fewer = both_judge(fewer)
         if tool != plain_fewer.fired:
             return disagreement(fewer)
     start = timedelta(milliseconds=pair.start - MONDAY)
-    return f"{pair.spec}\n  rows {pair.rows}\n  start +{start}, until {pair.until}\n  tool {fired}, plain {plain.fired}"
+    lines = (
+        f"{pair.spec}",
+        f"rows {pair.rows}",
+        f"start +{start}, until {pair.until}",
+        f"tool {fired}, plain {plain.fired}",
+    )
+    return "\n  ".join(lines)
+
+
+def traits_of(pair: Pair) -> set[str]:
+    """Return what a pair holds; `near` is within one row of a threshold."""
+    verdict = plainly_judged(pair.spec, rows_of(pair), pair.until, pair.start)
+    near = any(abs(value - limit) <= 1 for value, limit in verdict.counts)
+    return pair.traits | ({"fires"} if verdict.fired else set()) | ({"near"} if near else set())
 
 
 def main(pairs: int, seed: int) -> int:
@@ -454,10 +524,7 @@ def main(pairs: int, seed: int) -> int:
         if words := disagreement(pair):
             disagreeing += 1
             say(words)
-        verdict = plainly_judged(pair.spec, rows_of(pair), pair.until, pair.start)
-        shares.update(pair.traits)
-        shares["fires"] += bool(verdict.fired)
-        shares["near"] += any(abs(value - limit) <= 1 for value, limit in verdict.counts)
+        shares.update(traits_of(pair))
         if number % 5000 == 0 or number == pairs:
             say(f"{number:,} pairs from seed {seed}: {disagreeing:,} disagree")
         if number == pairs:
