@@ -167,7 +167,10 @@ def _row(field: Field) -> str:
 
 
 def _cell(text: str) -> str:
-    return text.replace("|", "\\|").replace("*", "\\*").replace("{", "&#123;")
+    # What is in backticks is shown as it is, but for the bar of a table.
+    parts = text.replace("|", "\\|").split("`")
+    parts[::2] = (part.replace("*", "\\*").replace("{", "&#123;") for part in parts[::2])
+    return "`".join(parts)
 
 
 def main() -> None:

@@ -407,5 +407,5 @@ class Api:
 
 
 def _answer(attempt: Attempt) -> replies.Reply:
-    assert attempt.reply is not None  # noqa: S101 - a verdict on an answer has one
+    assert attempt.reply is not None  # noqa: S101 - the caller has judged this answer
     return attempt.reply

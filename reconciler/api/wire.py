@@ -57,9 +57,9 @@ class _Round:
 class Pace:
     """A gate that learns how many requests may be open.
 
-    A round is as many answers as requests may be open. After a round that was not slow, one more
-    may be open; after a slow round, a quarter less. After a 429, or an answer that is lost or says
-    nothing, half as many; this counts once for all requests that were open by then. `closed` lets
+    A round ends after as many answers as requests may be open. After a round that was not slow, the
+    limit grows by one; after a slow round, it shrinks by a quarter. A 429, a lost answer and a
+    status of `LOST_STATUSES` halve it, once for all requests that were open by then. `closed` lets
     no request through.
     """
 
@@ -402,7 +402,7 @@ LARGEST_REPLY = 16 << 20
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """How far a request came: the answer, if there is one, and why it is not usable, if so."""
+    """How far a request came: its answer, if any, and the reason why that is not usable, or ""."""
 
     phase: Phase
     reply: replies.Reply | None = None

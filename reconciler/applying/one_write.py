@@ -586,4 +586,4 @@ MakeProof: TypeAlias = Callable[[Api, Scribe, Any], WriteProof]
 """Returns the check of a run, from the entries of the run and the section of its plan."""
 
 AFTER_WRITE: Final = Rows[MakeProof]("after-write")
-"""By the class name of the section that asks for the check."""
+"""The key is the class name of the section of the plan that the check is for."""

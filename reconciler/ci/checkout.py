@@ -382,7 +382,7 @@ raises ReconcilerError.
 """
 
 BASE_COMPARISONS: Final = Rows[Compare]("base-comparisons")
-"""By the member of the JSON of a plan."""
+"""The key is a member of the JSON of a plan."""
 
 
 def options_of(inputs: Inputs, waits: Waits, kept_in: Path | None = None) -> Options:

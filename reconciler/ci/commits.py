@@ -242,6 +242,7 @@ def is_link(path: Path) -> bool:
 
 _HUNK = re.compile(r"@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
 _FILE, _OWN = "+++ ", "b/"
+_OLD_FILE, _OLD, _NO_FILE = "--- ", "a/", "/dev/null"
 _DIFF = (
     *("-c", "core.quotePath=false", "diff", "--unified=0", "--no-color", "--no-ext-diff"),
     *("--no-textconv", "--no-renames", "--src-prefix=a/", "--dst-prefix=b/"),
@@ -321,10 +322,15 @@ def lines_in(diff: str) -> Lines:
     """Return the new lines of a diff without context, by file."""
     found: dict[str, list[range]] = {}
     lines = iter(diff.split("\n"))
-    file = ""
+    file = before = ""
     for line in lines:
         hunk = _HUNK.match(line)
-        if line.startswith(_FILE):
+        if line.startswith(_OLD_FILE):
+            before = line.removeprefix(_OLD_FILE).removeprefix(_OLD).removesuffix("\t")
+        elif line == _FILE + _NO_FILE:
+            # A removed file has no lines: its range is empty.
+            file = before
+        elif line.startswith(_FILE):
             # Git quotes a name with a quote or a control character; no manifest has such a name.
             file = line.removeprefix(_FILE).removeprefix(_OWN).removesuffix("\t")
         elif hunk is not None:

@@ -163,7 +163,7 @@ class Failure:
 
 
 CommentResult: TypeAlias = Comment | Failure | None
-"""Result of a comment: the comment as it is now, a failure where it had to work, or None."""
+"""Result of a comment: the present comment, a failure that fails the job, or None."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -187,7 +187,7 @@ class Refusals:
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """Return a line for each refusal; the text is foreign and not yet safe."""
+        """Return a line for each refusal; the caller escapes the text."""
         return (
             *(
                 f"{guard.message} [{guard.code}]: no review consents to that"
@@ -219,10 +219,10 @@ class JobResult:
 
     `checked` is the check of the manifests, empty before there is one. `postponed` are edits of the
     project file that only count after the merge, `change_notes` what features say of the change, as
-    Markdown. `review` is the comment that an apply compares
-    with, and `comment` is the last written comment; `proposed` is the pull request that `drift`
-    opened, and `edits` are what a command proposes that does nothing else. `refusals` are of an
-    apply of the plan. `report` is of the step that a feature adds.
+    Markdown. `review` is the comment that an apply compares with, and `comment` is the last written
+    comment. `proposed` is the pull request that `drift` opened. `edits` are those of a command that
+    only proposes edits. `refusals` belong to an apply of the plan, and `report` to the step that a
+    feature adds.
     """
 
     command: str

@@ -1,6 +1,6 @@
 """`reconciler apply`: bring the service to the state that the manifests declare.
 
-Its options are those of all commands that apply a plan: what they agree to, and whether a person
+Every command that applies a plan has these options. They give consent, or choose whether a person
 is asked.
 """
 

@@ -67,7 +67,7 @@ MOST_OFFERED = 2000
 Gives: TypeAlias = Callable[[CompletionProject, click.Context, str], Iterable[str]]
 
 COMPLETIONS: Final = Rows[Gives]("completions")
-"""What yields the values of parameters of features, by what the command tree says they give."""
+"""Functions that yield the values of a parameter; the key is `gives` of the parameter."""
 
 # A shell takes such text as one word, without expansion; scripts split and expand any other.
 _PLAIN = re.compile(r"[\w./@+=,-]+")

@@ -253,7 +253,7 @@ class Shown:
                 self._logged_at = now.at
 
     def _since(self, oldest: float | None) -> float | None:
-        """Return since when the run is busy without a pause that was shown."""
+        """Return the time since which every tick found the run busy, None where it is idle."""
         if oldest is None or self._busy_since is None:
             return oldest
         return min(oldest, self._busy_since)

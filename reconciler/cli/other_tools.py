@@ -48,7 +48,7 @@ _FILES = "files and folders are arguments: `reconciler apply PATH`"
 _VALUES = "`variables:` of an environment in reconciler.yaml are the values of `${var:NAME}`"
 _TARGET = "the address is `baseUrl` of an environment in reconciler.yaml, or RECONCILER_BASE_URL"
 
-# Explanations, each with the names of such commands in other tools.
+# Explanations; the value is the names of the same command in other tools.
 COMMAND_WORDS = {
     _PLAN: "diff preview changes status dry-run what-if template render build synth",
     _APPLY: "up sync deploy create update push replace patch install upgrade run reconcile edit",

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 CLEARED = "\x1b[H\x1b[2J"
 
 PLANNERS: Final = Rows[Callable[[Options, Any], tuple["Plan", "Project"]]]("planners")
-"""What makes a plan without a session, by the option of a feature that asks for it."""
+"""Functions that make a plan without a session; the key is an option of `plan`."""
 
 
 @click.command

@@ -122,7 +122,7 @@ def parse_single_pairs(texts: Sequence[str], flag: str) -> dict[str, str]:
 
 
 def span(since: str, until: str) -> Callable[[Command], Command]:
-    """Add `--since` and `--until`, with the beginnings of their help texts."""
+    """Add the options `--since` and `--until`; the arguments begin their help texts."""
     forms = "a duration as 24h or 7d, or an ISO 8601 time"
     return shared.together(
         click.option("--since", metavar="TIME", help=f"{since}: {forms}."),

@@ -97,7 +97,7 @@ class UnknownCommand(click.UsageError):
 
 
 SUBCOMMANDS: Final = Rows[click.Command]("subcommands")
-"""Key: the name of a group, a blank, and the name of the command."""
+"""The key is the name of a group, a blank, and the name of the command."""
 
 
 class Group(click.Group):

@@ -5,8 +5,8 @@ need to see what the API does not return, and what was deleted, and the API docu
 The key is the same.
 
 The OpenAPI 3.1 document is made from the models that answer. The model of a query becomes flat
-parameters: `filter.status`, `pagination.pageSize`. Maps have no place among the parameters of
-OpenAPI in this spelling, so they are named in the description of the operation only.
+parameters: `filter.status`, `pagination.pageSize`. OpenAPI cannot describe a map as such
+parameters, so maps are only in the description of the operation.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -59,13 +59,12 @@ def create_app(  # noqa: PLR0913 - one keyword for each option of the server
 ) -> Starlette:
     """Return a whole service of its own, with its data in a file or in memory.
 
-    Each of `alert_ids` gets a bare alert definition unless it has one. Only
-    `api_key`, which may do all, and `keys`, each with its permissions such as
-    `case:Read`, are accepted; without any, every key that is not empty may do all.
-    `seed` fills it with a company, once. The requests so far are in
-    `app.state.requests`, the newest last. Raises UnreadableDataError for a file
-    of another program, ValueError for an alert id that is not a uuid or
-    an unknown seed, OSError for a log file that cannot be written.
+    Each of `alert_ids` gets a bare alert definition unless it has one. `api_key` is accepted with
+    all permissions, and each of `keys` with its permissions such as `case:Read`. Without any, every
+    key that is not empty has all permissions. `seed` fills the emulator with a company, once.
+    `app.state.requests` has the requests so far, the newest last. Raises UnreadableDataError for a
+    file of another program, ValueError for an alert id that is not a uuid or an unknown seed,
+    OSError for a log file that cannot be written.
     """
     behaviour = profile or Profile()
     store = Store(data, [table for resource in RESOURCES for table in resource.tables])
@@ -110,7 +109,7 @@ def create_app(  # noqa: PLR0913 - one keyword for each option of the server
 
 
 def _routes(deployment: Deployment) -> list[Route]:
-    """Return one route a path; `/slos/validate` comes before `/slos/{id}`, which it matches."""
+    """Return a route for each path; `/slos/{id}` matches `/slos/validate`, so it comes later."""
     endpoints = [
         *extra_endpoints(deployment.profile),
         # Last, so that a profile never replaces a documented endpoint.

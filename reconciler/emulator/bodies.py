@@ -212,7 +212,7 @@ def in_form(answer: Rendered, model: type[WireObject], profile: Profile) -> Rend
 
 
 def _steps(profile: Profile) -> Iterator[_Step]:
-    """Yield the steps that rewrite an answer, in order; none if answers leave as they are made."""
+    """Yield the steps that rewrite an answer, in order; none where no answer is rewritten."""
     if profile.zero_values == "rendered" or profile.empty_objects == "rendered":
         yield partial(_rewritten, rewrite=partial(_with_unsent, profile=profile))
     if profile.metadata == "left_out":

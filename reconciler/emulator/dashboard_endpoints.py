@@ -323,7 +323,7 @@ class FolderPath(WireObject):
 
 
 class AbsoluteTimeFrame(WireObject):
-    """From one moment to another."""
+    """A span from one moment to another."""
 
     from_: Annotated[Timestamp | None, Field(alias="from")] = None
     to: Timestamp | None = None

@@ -31,7 +31,7 @@ class UnreadableDataError(Exception):
 
 
 class Store:
-    """A connection with the few methods that the resources need."""
+    """The SQLite database of the emulator, with the methods that its resources need."""
 
     def __init__(self, data: Path | None, tables: Iterable[str]) -> None:
         self._connection = _connection(data)

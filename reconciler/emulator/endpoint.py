@@ -57,7 +57,7 @@ class Author:
 
     @property
     def origin(self) -> str:
-        """The name that the service has for the way of this author."""
+        """The service's word for how the author signed in: with an API key, or as a user."""
         return "TOKEN_ORIGIN_TYPE_API" if self.name == API_KEY_NAME else "TOKEN_ORIGIN_TYPE_USER"
 
 
@@ -77,10 +77,10 @@ class Call:
 class Endpoint(Generic[Body]):
     """One row of the table in docs/endpoints.md, with what answers it.
 
-    `request` is the body, or the query if `in_query`; `flags` are boolean query parameters next
-    to a body. A POST that `only_reads` takes no lock; a POST that `creates` may be answered with
-    201. An endpoint that only a profile adds has the number 0, is `named` for the OpenAPI document
-    with its `schema`, and its answer is `shaped` last of all.
+    `request` is the body, or the query if `in_query`; `flags` are boolean query parameters next to
+    a body. A POST that `only_reads` takes no lock; a POST that `creates` may be answered with 201.
+    An endpoint that only a profile adds has the number 0. `named` and `schema` are its name and
+    schema in the OpenAPI document. `shaped` changes its answer last.
     """
 
     number: int
@@ -162,9 +162,9 @@ class Resource:
 
 @dataclass(frozen=True)
 class Keys:
-    """The accepted keys, each with its permissions; None is all permissions.
+    """The accepted keys, each with its permissions; None means all permissions.
 
-    Without any key, every key that is not empty is accepted and may do all.
+    Without any key, every key that is not empty is accepted and has all permissions.
     """
 
     permissions: Mapping[str, frozenset[str] | None]

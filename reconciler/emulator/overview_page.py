@@ -263,7 +263,7 @@ _TABLES: dict[str, tuple[str, str, type[WireObject]]] = {
 
 
 async def page(request: Request) -> Response:
-    """Answer with the page as things are now."""
+    """Answer with the page of the present records and requests."""
     state = request.app.state
     head = tag(
         "head",

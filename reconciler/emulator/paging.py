@@ -100,7 +100,7 @@ Objects = BeforeValidator(_objects)
 
 
 class TimeRange(WireObject):
-    """From one moment on, and before another."""
+    """A span from one moment on, and before another."""
 
     from_: Annotated[Moment | None, Field(alias="from")] = None
     to: Moment | None = None

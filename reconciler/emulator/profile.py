@@ -228,10 +228,10 @@ class Profile:
     # What the ends of a range are called: `from` and `to`, or `start` and `end`; any other name is
     # 400.
     range_names: Literal["from_to", "start_end"] = "from_to"
-    # How a text to search for is filtered by: `filter.searchQuery=x`, or
+    # The form of a text to search for: `filter.searchQuery=x`, or
     # `filter.searchQuery.text=x`; the other way is 400.
     text_filters: Literal["plain", "wrapped"] = "plain"
-    # How labels are filtered by: `filter.contextualLabels.region=eu`, or objects of `key` and
+    # The form of a label filter: `filter.contextualLabels.region=eu`, or objects of `key` and
     # `value`, for which the other way is 400.
     label_filters: Literal["map", "pairs"] = "map"
     # Reads of one record that the document does not show, by kind.

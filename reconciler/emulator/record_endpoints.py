@@ -501,7 +501,7 @@ class Incident(WireObject):
 
 
 class IncidentEventMetadata(WireObject):
-    """The alert behind an event, and the incident as it was then."""
+    """The alert behind an event, and the state of its incident at that time."""
 
     alert_group_by_fields: list[str] = Field(default_factory=list)
     alert_id: str = ""

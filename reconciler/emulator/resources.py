@@ -47,7 +47,7 @@ _MODELS: dict[str, tuple[type[WireObject], type[WireObject], str]] = {
     "AlertDefinition": (StoredAlertDefinition, AlertDefProperties, "alertDefProperties"),
     "SavedView": (SavedView, SavedView, ""),
 }
-"""Models of a record and of what a write sends, and the field of the record that has it."""
+"""The model of a record, the model of a sent write, and the field of the record with it."""
 
 
 def extra_endpoints(profile: Profile) -> Iterator[Endpoint[Any]]:
@@ -166,7 +166,7 @@ _SLO_SEARCH = "5b1e6a52-6a0c-4f0e-9a55-0d5a3f6f1a03"
 
 
 _TEAMS = {"accounts": "security", "checkout": "shop", "legacy": "shop"}
-"""The team of an application; the others have the name of theirs."""
+"""The team of an application; another application has a team of its own name."""
 
 
 def _alert(name: str, priority: str, place: str, **rest: Any) -> JsonObject:

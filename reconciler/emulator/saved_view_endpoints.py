@@ -44,7 +44,7 @@ class QuickSelection(WireObject):
 
 
 class CustomSelection(WireObject):
-    """From one moment to another."""
+    """A span from one moment to another."""
 
     from_time: Timestamp | None = None
     to_time: Timestamp | None = None

@@ -225,7 +225,7 @@ class Content:
 
     @property
     def last(self) -> journaled.Entry | None:
-        """The last line, None where there is none after the first."""
+        """The last entry, None where the journal has only its first line, the header."""
         before = self.before
         if not self.later and before is not None and before.count > 1:
             start = before.text.rfind(b"\n", 0, before.size - 1) + 1

@@ -138,7 +138,7 @@ class FileStore(Store):
         self._below = below
         self._lock_path = path.with_name(path.name + ".lock")
         self._size = 0
-        self._end: int | None = 0  # a torn line included; None where a write of ours failed
+        self._end: int | None = 0  # with a torn line; None after a failed write
         self._inode: _Inode | None = None  # of the file that was read or written last
         self._lock: int | None = None
 
@@ -299,7 +299,7 @@ class FileStore(Store):
         return self._record().lease
 
     def ended(self) -> str:
-        """Return the `ended` of the last release, from the lock's file."""
+        """Return the end of the journal at the last release, from the file of the lock."""
         return self._record().ended
 
     def _record(self) -> LockRecord:

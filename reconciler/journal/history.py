@@ -1,8 +1,8 @@
 """The state of each resource and the runs, from the entries of a journal. Pure.
 
-Of secrets a journal knows names and seals. A resource is the same under all names that it had, and
-under all names that its id had. A run says who applied what, when, from which commit; compacting
-keeps what later runs need.
+A journal has the names and seals of secrets, and not their values. A renamed resource stays the
+same resource, also where only its id shows the new name. A run records who applied what, when,
+and from which commit. Compacting keeps the facts that later runs need.
 """
 
 from __future__ import annotations
@@ -233,10 +233,11 @@ class Memory:
 class History:
     """All memories of a journal.
 
-    `begun` means that there is a journal, even an empty one. `old` means that it is an old copy, or
-    gone: an end that it had is missing. `seed` goes into the ids of requests: attempts are counted
-    in the journal, and a lost or older journal may have counted the same. `looked` is when drift
-    was last recorded, None for never, and `drifts` is the drift of that time.
+    `begun` means that there is a journal, even an empty one. `old` means that the journal is an old
+    copy or was removed: an entry that it once ended with is missing. `seed` goes into the ids of
+    requests: attempts are counted in the journal, and a lost or older journal may have counted the
+    same. `looked` is when drift was last recorded, None for never, and `drifts` is the drift of
+    that time.
     """
 
     memories: dict[Ref, Memory] = field(default_factory=dict)
@@ -277,7 +278,7 @@ class History:
             self.drifts[ref] = replace(drift, ref=ref)
 
     def _forget(self, ref: Ref) -> None:
-        """Remove the memory of a resource, except that there were attempts.
+        """Remove the memory of a resource, except the number of its attempts.
 
         Another resource of this name must not repeat their request ids: a service may answer those
         with the former resource.
@@ -450,7 +451,7 @@ OUTCOMES = (
 
 @dataclass(slots=True, kw_only=True)
 class RunSummary:
-    """One run, and its `entry`; one from before runs had names has no actor and no commit.
+    """One run, and its `entry`; a run of an old journal may have no actor and no commit.
 
     Its entries are those from `begins` up to `ends`, counted from 0.
     """

@@ -209,8 +209,8 @@ class ObjectStore(store.Store):
     def append(self, lines: bytes, lease: store.Lease, note: store.Note) -> None:
         """Create the next object.
 
-        The lock is checked before, so that nothing is written without it, and after, as it may have
-        been lost in between: if it is ours at both times, it was ours at the write.
+        The lock is checked before the write, so that nothing is written without it. It is checked
+        again after the write: if both checks succeed, we had the lock in between.
         """
         del note
         self._check(lease)
@@ -288,7 +288,10 @@ class ObjectStore(store.Store):
         return self._locked()[1].ended
 
     def unlock(self, owner: str) -> store.Lease | None:
-        """Write that the lock is free, if the holding with this id has it; return that holding."""
+        """Free the lock if the lease with this id has it, and return that lease.
+
+        Return None where the lock is free. Raises Locked where another lease has it.
+        """
         held, record = self._locked()
         if record.lease is None:
             return None

@@ -24,9 +24,9 @@ class Write:
     """One write that the service acknowledged; `run` is "" where compacting dropped it.
 
     `declared` is None where it is unknown. `changed` means that the service changed something, as
-    far as it said. `told` is what else it returned. `undone` means that the write was put back in
-    the same run because of its samples, or is the write that put it back. `seen` means that nothing
-    was sent: it was imported or adopted.
+    far as it said. `told` is what else it returned. `undone` means that the write was reverted in
+    the same run because of its samples, or that it reverted another write. `seen` means that
+    nothing was sent, because the resource was imported or adopted.
     """
 
     at: str

@@ -432,7 +432,7 @@ class ManifestKey:
 
 
 MANIFEST_KEYS: Final = Rows[ManifestKey]("manifest-keys")
-"""By key; the words of a row say what the key is for."""
+"""The key is a key of manifests; the words of a row are its purpose."""
 
 MANIFEST: Final[dict[str, EnvelopeField]] = {
     "apiVersion": EnvelopeField(

@@ -79,8 +79,8 @@ def judge(kind: Kind, spec: dict[str, Json], written: Json, *, has_id: bool) -> 
 def unacceptable(kind: Kind, document: dict[str, Json]) -> Iterator[Finding]:
     """Yield the errors in a whole document that no service would accept, wherever it was kept.
 
-    A document that the service returned has fields that only it sets, and may have others that are
-    not declared: what it returned, it accepts.
+    A document that the service returned has fields that only the service sets, and may have fields
+    that the model lacks. Neither is an error here.
     """
     fixed = judge(kind, document, document, has_id=True).spec
     for finding in judge(kind, fixed, fixed, has_id=True).findings:

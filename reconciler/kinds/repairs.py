@@ -83,7 +83,7 @@ Round: TypeAlias = Sequence[Repair]
 
 def repaired(document: Json, made: Round) -> Json:
     """Return a document after one round; the given document is not changed."""
-    # A lift changes the mapping around the content, and all others what is at their path.
+    # A lift changes the mapping around its content; every other repair changes its own path.
     by_path = {
         repair.path[:-2] if isinstance(repair, Lift) else repair.path: repair for repair in made
     }

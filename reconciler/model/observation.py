@@ -80,9 +80,9 @@ class Seen:
 
     `document` has the shape of `spec`; `version` changes with every edit (`updatedAt`, the SLO's
     revision). Some paths are not in the answer: of these, `recalled` are known from the journal and
-    `unseen` are not; `overwritten` are the unseen ones that we wrote before another writer did.
-    `edit` is who edited last and when, if the service reports it; `by_hand` says that it was a
-    person in the web interface. `revision` is also in the answer to a write.
+    `unseen` are not; `overwritten` are the unseen paths that another writer wrote after us. `edit`
+    is who edited last and when, if the service reports it; `by_hand` says that it was a person in
+    the web interface. `revision` is also in the answer to a write.
     """
 
     remote_id: RemoteId | None

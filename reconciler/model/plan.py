@@ -302,7 +302,7 @@ DriftState: TypeAlias = Literal["same", "drifted", "gone", "unread", "unseen", "
 
 
 DriftCause: TypeAlias = Literal["edited", "rewritten", "gone", "unreadable"]
-"""Why a resource is not as it was applied."""
+"""The way in which a resource differs from its last applied state."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -183,7 +183,7 @@ class NeverWritten(_Coded, code="never-written"):
 
     @property
     def words(self) -> str:
-        """A text that it was not ours, and the name that incidents and events have for it."""
+        """A text: this journal did not write the object, and which name incidents have for it."""
         fact = "this journal neither wrote nor imported what has its id"
         if self.is_another:
             return (
@@ -313,15 +313,15 @@ class IncidentsUnread(_Coded, code="incidents-unread"):
 class RuleWarns(_Coded, code="rule-warns"):
     """A rule of the team's own, by its code, warns about the change without stopping it."""
 
-    words = "{said} [{rule}]"
+    words = "{said} (rule {rule})"
     rule: str
     said: str
 
 
 class PutBack(_Coded, code="put-back"):
-    """It is restored as it was at that time: as it was declared, or as it was live.
+    """The resource is restored to an earlier state: the declared state, or the live state.
 
-    `later` are the runs that wrote it since the run that is rolled back.
+    `later` are the runs that wrote the resource after the run that is rolled back.
     """
 
     state: Literal["declared", "live"]
@@ -400,7 +400,7 @@ class NotSeenThen(_Coded, code="not-seen-then"):
 
 
 class FailsChecks(_Coded, code="fails-checks"):
-    """The document that it had has errors at these paths; no manifest is accepted with them."""
+    """The earlier document has errors at these paths, so no manifest could declare it."""
 
     words = (
         "what it was has errors, as `reconciler validate` finds them in a manifest: "

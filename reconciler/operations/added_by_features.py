@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 class AddedOption:
     """An option of commands that apply, which is an input of a job as well.
 
-    It takes how long to wait where `before-lock` has a row of its name, else a reason. `in_job` is
-    its help in `ci`, and `excludes` are the options that cannot be given with it.
+    The value of the option is a duration where `BEFORE_LOCK` has a row of the same name, else a
+    reason. `in_job` is its help in `ci`. `excludes` are the options that cannot be given with it.
     """
 
     help: str
@@ -35,13 +35,13 @@ class AddedOption:
 
 
 ADDED_OPTIONS: Final = Rows[AddedOption]("consent-options")
-"""By the names of the options. One that takes a reason is a flag of `model/guards.py`."""
+"""The key is the name of the option. An option with a reason is a flag of `model/guards.py`."""
 
 WaitBeforeLock: TypeAlias = "Callable[[Session, LockTimeout], None]"
 """Returns once an apply may begin. Raises what planning raises, and GuardRefused."""
 
 BEFORE_LOCK: Final = Rows[WaitBeforeLock]("before-lock")
-"""By the names of the options that take how long to wait."""
+"""The key is the name of an option; its value is how long to wait."""
 
 REASONS: Final = tuple(name for name in ADDED_OPTIONS if name not in BEFORE_LOCK)
 """The names of the options that take a reason."""
@@ -66,12 +66,12 @@ def wait_before_lock(session: Session, waits: Mapping[str, LockTimeout]) -> None
 ChangeNote: TypeAlias = Callable[[Project, Callable[[str], str | None]], str]
 """Returns Markdown about a change for the comment on its plan, "" for none.
 
-The second value returns the text of a file of the project before the change: "" where there was
+The second argument returns the text of a file of the project before the change: "" where there was
 none, None where that is unknown.
 """
 
 CHANGE_NOTES: Final = Rows[ChangeNote]("change-notes")
-"""By the setting of the project file that asks for it."""
+"""The key is the setting of the project file that turns the note on."""
 
 
 TouchedLines: TypeAlias = Mapping[str, Sequence[range]]
@@ -93,7 +93,7 @@ ChangeCheck: TypeAlias = Callable[[Checked, TouchedLines], ChangeFindings]
 """Checks what a change touches, in `ci validate` and `ci plan`, where the manifests are valid."""
 
 CHANGE_CHECKS: Final = Rows[ChangeCheck]("change-checks")
-"""By the key of manifests that asks for it."""
+"""The key is the key of manifests that turns the check on."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,14 +117,17 @@ class RunStep(Protocol):
     def __call__(
         self, session: Session, given: Mapping[str, str], *, remember: bool
     ) -> Iterator[StepReport]:
-        """Yield the report, again where more is found. Raises what prevents the step."""
+        """Yield a report, and a whole new report after each further finding.
+
+        Raises an error of `errors` where the step cannot run.
+        """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobStep:
     """A command of a job, which changes nothing on the service.
 
-    `deed` is how a refusal begins where the journal must not remember what was found.
+    `deed` begins the message of a refusal to record the findings in the journal.
     """
 
     run: RunStep
@@ -132,13 +135,13 @@ class JobStep:
 
 
 STEPS: Final = Rows[JobStep]("ci-steps")
-"""Key: the command."""
+"""The key is the command."""
 
 InputCheck: TypeAlias = Callable[[str], object]
 """Checks the text of an input. Raises UsageError."""
 
 STEP_INPUTS: Final = Rows[InputCheck]("ci-inputs")
-"""Key: the name of an input that is empty by default."""
+"""The key is the name of an input; its default is empty."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,9 +157,9 @@ class TextEdit:
 class ProposedEdits:
     """Edits of manifests for a pull request with a title, and a body in Markdown.
 
-    `undecided` means that without edits it is still unknown whether there are some. `about` is
-    part of the name of its branch, and `subject` is what is proposed. `exit_code` is that of the
-    job.
+    `undecided` means that some resources could not be judged, so further edits may be needed.
+    `about` is part of the name of the branch, `subject` is the noun for the edits, and `exit_code`
+    is the exit code of the job.
     """
 
     title: str
@@ -169,10 +172,10 @@ class ProposedEdits:
 
 
 PROPOSALS: Final = Rows[Callable[[Session, Options, str], ProposedEdits]]("ci-proposals")
-"""Key: the input that asks for it; the text is the name of the artifact with the drift page."""
+"""The key is an input; the text is the name of the artifact with the drift page."""
 
 Propose: TypeAlias = Callable[[Session, Mapping[str, str]], ProposedEdits]
 """Returns what to propose, by the texts of the inputs that features add."""
 
 PROPOSING_STEPS: Final = Rows[Propose]("ci-proposing-steps")
-"""Key: the command, which does nothing else."""
+"""The key is a command that only proposes edits."""

@@ -261,7 +261,7 @@ def plan_and_apply(
             reporter.say("\nnothing was applied")
             raise
         begin(made)
-        # What comes from the journal is of no commit.
+        # Declarations from the journal belong to no commit.
         commit = "" if session.recorded_as else applied_commit(session.project)
         journal.begin(journal.run_entry(name, session.recorded_as or command, commit, made.digest))
         _note_lifted(session, journal, made, consent)

@@ -46,14 +46,14 @@ class Checked:
 NOT_CHECKED: Final = Checked(workspace=Workspace(), environment="", folder="")
 
 AfterCheck: TypeAlias = Callable[[Checked, Options, Any], Checked]
-"""Acts on what was checked, by the value of an option; returns what is reported."""
+"""Takes the result of a check and the value of an option, and returns the result to report."""
 
 AFTER_CHECK: Final = Rows[AfterCheck]("after-check")
-"""By the parameter of the option of `validate` that asks for it."""
+"""The key is the parameter of an option of `validate`."""
 
 
 def after_check(checked: Checked, options: Options, asked: Mapping[str, object]) -> Checked:
-    """Return what is reported of a check, after the features that were asked for."""
+    """Return the result of a check, after the rows of the given options have changed it."""
     for name in AFTER_CHECK:
         if asked.get(name) not in (None, False) and checked.project is not None:
             checked = AFTER_CHECK.load(name)(checked, options, asked[name])

@@ -88,7 +88,7 @@ class Options:
 
     @property
     def shard(self) -> Shard | None:
-        """Return the shard with the wanted journal, where each shard has its own."""
+        """Return the selected shard, None where no shard is selected."""
         return self.journal_of_shard or self.selection.shard
 
 

@@ -185,7 +185,7 @@ Accept: TypeAlias = Callable[[Project, Workspace], Workspace]
 """Returns the workspace with the complaints suppressed that the project accepts."""
 
 ACCEPTED: Final = Rows[Accept]("accepted-complaints")
-"""By the setting of the project file that asks for it."""
+"""The key is the setting of the project file with the accepted complaints."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -291,7 +291,7 @@ WaysBack: TypeAlias = Callable[[Session, "Journal", str, "Sequence[Ref]"], Sessi
 """Return a session with manifests that declare some resources as they were before a run."""
 
 WAYS_BACK: Final = Rows[WaysBack]("ways-back")
-"""Key: the value of `onNoisier`."""
+"""The key is a value of `onNoisier`."""
 
 
 def read_journal(session: Session, cache: Cache = NO_CACHE) -> Journal:

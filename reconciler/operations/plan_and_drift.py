@@ -156,7 +156,8 @@ def write_private(file: Path, text: str, is_own: Callable[[bytes], bool] = begin
 def read_plan_file(file: Path) -> PlanDocument:
     """Read a file that `plan --out` wrote.
 
-    Raises InvalidInput for any other file, and UsageError for the plan of a part, or of no service.
+    Raises InvalidInput for any other file, and UsageError for a part of a plan, or a plan without a
+    service.
     """
     try:
         text = regular_files.read(file, LARGEST_PLAN_FILE).decode("utf-8")

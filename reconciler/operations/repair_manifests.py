@@ -18,7 +18,7 @@ from reconciler.workspace.workspace import Workspace
 from reconciler.workspace.write_files import replace_text
 
 MOST_ROUNDS = 8
-"""A repair may show another mistake: behind a quote that was missing is the rest of a file."""
+"""Rounds of repairs: a missing quote hides the mistakes after it until it is repaired."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ def count_repairs(checked: Checked, options: Options) -> tuple[int, int]:
     paths = {display_name(path, checked.project.root): path for path in checked.workspace.read}
     wrong = {complaint.file: paths.get(complaint.file) for complaint in found}
     if all(map(_declares, wrong.values())):
-        # All else is as it was, and large.
+        # The other files need no repair, and reading them all is slow.
         options = replace(options, paths=tuple(filter(None, wrong.values())))
     made = repair(checked.project, options, guess=False, only_shown=True)
     return sum(fix.repairs for fix in made.fixes), made.likely

@@ -350,7 +350,7 @@ def _against_live(
         is_risky = any(risk.consent is not ConsentRule.NEVER for risk in kind.weakens(change))
         kept = change.since_applied if is_risky or memory.protected else ()
         return replace(change, reasons=tuple(reasons), since_applied=kept)
-    # What the service makes again after every write is not lost with a write.
+    # The service restores its own rewrites after every write, so a write does not lose them.
     remade = {difference.path for difference in compared} - {
         difference.path for difference in found
     }
@@ -390,12 +390,12 @@ def _what_is_wrong(kind: Kind, manifest: Manifest, seen: Seen, memory: Memory) -
 def _others(
     kind: Kind, seen: Seen, knowledge: Knowledge, found: Sequence[Difference]
 ) -> Iterator[Reason]:
-    """Yield what an update has to do with the work of others.
+    """Yield the reasons why an update may overwrite the work of others.
 
-    What live may hold of our own write, even of one in doubt, is not the edit of another.
+    A value of our own write is no edit of others, even while that write is in doubt.
     """
     live, memory = seen.document, knowledge.memory
-    # Live that is what a write in doubt was to change was changed by no other.
+    # Live equals the document that a write in doubt began from, so no other has changed it.
     doubted = {started.seen for started in memory.doubted}
     if memory.last is None and (not memory.candidates or digest(live) in doubted):
         if not kind.singleton or value_at(live, kind.destroyable) != []:
@@ -417,10 +417,10 @@ def _others(
 def _since_applied(
     kind: Kind, change: Change, seen: Seen, knowledge: Knowledge
 ) -> Iterator[Difference]:
-    """Yield what is declared otherwise than last applied, and was edited live in between.
+    """Yield the declared changes since the last apply in fields that were also edited live.
 
-    Compared with live alone, such an edit hides what the declaration loses: a write is smaller
-    than it, or nothing is to write. Only the fields that a guard is about are compared.
+    A comparison with live alone would miss such a change, or show too small a change, where the
+    live edit resembles it. Only the fields that a guard is about are compared.
     """
     memory = knowledge.memory
     if not memory.candidates or not (kind.risky or memory.protected):
@@ -436,10 +436,10 @@ def _since_applied(
 
 
 def edited_since(kind: Kind, seen: Seen, applied: Json, knowledge: Knowledge) -> list[Path]:
-    """Return the fields that differ from what was applied, but for secrets that are still ours.
+    """Return the fields that differ from the applied values, without our own unchanged secrets.
 
-    Fields that the service does not return are no edits. Nor is a member that was perhaps never
-    stored, while a write is in doubt.
+    Fields that the service does not return are no edits. While a write is in doubt, a missing
+    member is no edit either: perhaps it was never stored.
     """
     doubted = knowledge.memory.pending is not None
     wanted = merge(ABSENT, applied, seen.document, kind.shape)
@@ -455,7 +455,7 @@ def edited_since(kind: Kind, seen: Seen, applied: Json, knowledge: Knowledge) ->
 
 
 def without_own_secrets(found: Iterable[Difference], salt: str) -> Iterator[Difference]:
-    """Yield the differences, but for a seal that has the very text of the other side."""
+    """Yield the differences, without those between a seal and the text that it seals."""
     for difference in found:
         if not is_seal_of(difference.before, difference.after, salt):
             yield difference

@@ -242,7 +242,7 @@ def _ends(value: Json | Missing, path: Path) -> Iterator[Path]:
 
 
 def _with_ways_out(drift: Drift, manifest: Manifest) -> Drift:
-    """Add the commands that put a drift back, and those that take it over."""
+    """Add the remedies of a drift: commands that undo it, and commands that declare it."""
     if not drift.drifted:
         return drift
     # The resources that it refers to have to be read with it.

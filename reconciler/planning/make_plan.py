@@ -65,7 +65,7 @@ from reconciler.redaction.templates import reveal
 from reconciler.runtime.progress import Deed, Progress
 
 DIGEST_VERSION = 2
-"""Of what a digest covers, and how: with another one every reviewed plan is stale."""
+"""The version of the digest; a new version makes every reviewed plan stale."""
 
 
 @dataclass(frozen=True, slots=True)

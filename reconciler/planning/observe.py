@@ -129,7 +129,7 @@ class Decided:
             return None
         seen = change.observation
         if isinstance(seen, Seen) is not bool(reads.made):
-            # What was found in a list that another resource requested has no answer of its own.
+            # A resource from the list that another resource requested has no answer of its own.
             return None
         return {
             "manifest": sum_of(manifest),
@@ -269,7 +269,7 @@ _RESTS_ON = attrgetter(
 
 
 def _is_same(before: Knowledge, now: Knowledge) -> bool:
-    """Return whether two have the very same answer and memory; ids of references do not count."""
+    """Return whether two have equal answers and memories; ids of references do not count."""
     return all(
         earlier is later or (isinstance(earlier, str) and earlier == later)
         for earlier, later in zip(_RESTS_ON(before), _RESTS_ON(now), strict=True)

@@ -50,7 +50,7 @@ ABOUT_SECRETS = frozenset(("M313",))
 
 
 OFF_BY_DEFAULT: Final = Rows[Callable[[], frozenset[str]]]("codes-off-by-default")
-"""By the first letter of codes: those of the checks that are off unless `checks:` names them."""
+"""The codes that are off unless `checks:` names them; the key is their first letter."""
 
 
 def codes_with_levels() -> Iterator[str]:
@@ -72,7 +72,7 @@ def why_no_level(code: str, rules: Collection[str] = ()) -> tuple[str, str]:
         reason = (
             f"`{code}` ({CODES[code]}) is an error wherever it is found, as nothing good follows"
         )
-        return f"{reason} from going on: mend what it tells", ""
+        return f"{reason} from going on: fix what it reports", ""
     if code.startswith(OWN_RULE):
         listed = sorted(f"{OWN_RULE}{name}" for name in rules)
         return f"there is no rule `{code}` (known: {', '.join(listed) or 'none'})", nearest(

@@ -540,7 +540,7 @@ class CoreProjectFile(_Extended):
 
     @property
     def written(self) -> DocumentText | None:
-        """The text, for complaints that are found later; None where the settings were not read."""
+        """The text of the project file, None where the settings were not read from one."""
         return self._written
 
     def note_text(self, text: DocumentText) -> None:

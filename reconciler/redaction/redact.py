@@ -43,12 +43,12 @@ Elsewhere: TypeAlias = Mapping[str, Template]
 
 
 def conceal(live: Json, declared: Json, shape: Shape) -> Json:
-    """Return live with each template in the place where live has what was sent for it.
+    """Return live with the value of each secret replaced by the template that it was sent for.
 
-    The place decides which template it is: two secrets with one value, and a plain text equal to a
-    secret, are never mixed up. Where no template is declared, a text equal to a secret is replaced
-    by any template with that value, as anyone may have put it there. Sent back, it is the same text
-    again.
+    The place decides the template, so two secrets with one value are never mixed up, nor are a
+    secret and an equal plain text. Where no template is declared, a text equal to a secret is
+    replaced by any template with that value: a person may have put it there. Filled in again, the
+    template becomes the same text.
     """
     secrets = secrets_in(declared)
     if not secrets:
@@ -129,7 +129,7 @@ OtherHomes: TypeAlias = Mapping[Key, Sequence[ItemPosition]]
 def shown(
     found: Iterable[Difference], live: Json, written: Sequence[Json], shape: Shape
 ) -> Iterator[Difference]:
-    """Yield the differences, hidden where a secret belongs or did: live may be an older secret.
+    """Yield the differences, hidden where a secret is or was declared: live may have an older one.
 
     `written` are all declarations that live may have, several with a write in doubt: what was sent
     comes before what is about to be sent.
@@ -228,7 +228,7 @@ def _all_veiled(live: Json, written: Sequence[Json | Missing], shape: Shape, vei
 def _sealed_homes(
     live: Json, written: Sequence[Json | Missing], shape: Shape
 ) -> list[tuple[Json | Missing, OtherHomes]]:
-    """Return each document that has a secret, with its items that live items may be."""
+    """Return each document that has a secret, and the items in it, by the live items they match."""
     found: list[tuple[Json | Missing, OtherHomes]] = []
     if not any(map(holds_seal, written)):
         return found
@@ -243,10 +243,10 @@ def _sealed_homes(
 
 
 def _with_seals(homes: OtherHomes, there: OtherHomes, known: AbstractSet[Key]) -> OtherHomes:
-    """Return the items with a secret, by the key of the live or declared item that may be one.
+    """Return the items with a secret, by the key of the live or declared item that matches them.
 
-    An unknown live item may be any item of its kind that is no longer live: deleted, and made again
-    by hand.
+    A live item with an unknown key matches every item of its kind that is no longer live: a person
+    may have deleted that item and made it again.
     """
     held = {
         key: secret

@@ -72,7 +72,7 @@ def heading(plan: Plan) -> str:
 
 
 def kept_counts(changes: Iterable[Change]) -> list[tuple[int, str]]:
-    """Return the number of kept resources: those that were read, and those that cannot be read."""
+    """Return the counts of kept resources: resources that were read, and unreadable resources."""
     unseen = [change.is_kept_unseen for change in changes if change.action is Action.KEEP]
     remembered = sum(unseen)
     counts = ((len(unseen) - remembered, AS_DECLARED), (remembered, AS_LAST_WRITTEN))
@@ -101,7 +101,7 @@ def summary(plan: Plan) -> str:
 
 
 def describe_selection(selected: Selected) -> str:
-    """Return the selection of a run, and how much it left out; foreign text, not yet safe."""
+    """Return the selection of a run, and how much it left out; the caller escapes the text."""
     options = (("--select", selected.select), ("--exclude", selected.exclude))
     flags = " ".join(f"{flag} {plain(text)}" for flag, texts in options for text in texts)
     return f"limited by `{flags}`: {plural(selected.left_out, 'resource')} left out"

@@ -52,6 +52,9 @@ def code(text: str, longest: int | None = None) -> str:
 _PLAIN = re.compile(r"(?:(?!www\.|//)[A-Za-z0-9 ,.;:()'\"?→…/-]|%(?=[ ,.;)]|\Z))*")
 """Text that means nothing in Markdown or to a forge: no link, mention, element or emphasis."""
 
+_ITEM = re.compile(r"\s*(?:-|\d+[.)])(?:\s|\Z)")
+"""The beginning of an item of a list."""
+
 
 def sentence(text: str, longest: int, subject: str = "") -> str:
     """Return a sentence with the words between backticks as code; `subject` is foreign and is code.
@@ -64,7 +67,8 @@ def sentence(text: str, longest: int, subject: str = "") -> str:
         shown = shown[: longest - 1].rstrip("`")
         shown += "…`" if shown.count("`") % 2 else "…"
     parts = shown.split("`")
-    if len(parts) % 2 == 0 or not all(_PLAIN.fullmatch(part) for part in parts[::2]):
+    means_something = _ITEM.match(shown) or not all(_PLAIN.fullmatch(part) for part in parts[::2])
+    if len(parts) % 2 == 0 or means_something:
         return code(subject + text, longest)
     marked = "".join(code(part) if at % 2 else part for at, part in enumerate(parts))
     return f"{code(subject)}{marked}" if subject else marked

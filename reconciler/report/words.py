@@ -40,7 +40,7 @@ def leaves(document: Json, path: Path = ()) -> Iterator[tuple[Path, Json]]:
 
 
 def as_json(document: Json) -> str:
-    """Return a document as JSON on one line; it is not yet safe."""
+    """Return a document as JSON on one line; the caller escapes it for a terminal."""
     return json.dumps(document, ensure_ascii=False)
 
 

@@ -88,7 +88,7 @@ class Locking(NamedWait):
 
 @dataclass(frozen=True, slots=True)
 class Keeping:
-    """The store of the journal is read or written."""
+    """The run waits while the store of the journal is read or written."""
 
     place: str
 

@@ -74,7 +74,7 @@ def take_streams() -> None:
     """
     closed = [number for number in range(3) if not _is_open(number)]
     for _ in closed:
-        # Otherwise a file that is opened later gets this number, and the output of other code.
+        # Otherwise a file that is opened later gets this number: a print would write into it.
         os.set_inheritable(os.open(os.devnull, os.O_RDONLY), True)  # noqa: FBT003 - no keyword there
     if sys.stdin is None:
         sys.stdin = open(os.devnull, encoding="utf-8")  # noqa: PTH123, SIM115 - to the end

@@ -157,7 +157,10 @@ _Part = TypeVar("_Part")
 def pieces(
     text: str, pattern: re.Pattern[str], part: Callable[[re.Match[str]], _Part | None]
 ) -> Iterator[str | _Part]:
-    """Yield what `part` makes of each match, and the texts between; None leaves it in a text."""
+    """Yield the result of `part` for each match, and the texts between.
+
+    Where `part` returns None, the match stays in the text.
+    """
     end = 0
     for match in pattern.finditer(text):
         found = part(match)

@@ -187,7 +187,7 @@ class Reading:
 
     @property
     def has_errors(self) -> bool:
-        """Return whether an error in the text itself stops a run."""
+        """Return whether the text has a problem that is an error, and not a warning."""
         return any(flaw.severity is Severity.ERROR for flaw in self.flaws)
 
 

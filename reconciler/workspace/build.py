@@ -556,7 +556,7 @@ class SideFiles:
 
 
 SIDE_FILES: Final = Rows[SideFiles]("workspace-files")
-"""By the name of the setting."""
+"""The key is the name of the setting."""
 
 
 def paths_of_side_files(root: Path, environments: Mapping[str, object]) -> frozenset[Path]:

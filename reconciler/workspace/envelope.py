@@ -476,7 +476,7 @@ ELSEWHERE = Advice("leave it out with `exclude:` in reconciler.yaml, or move it 
 
 
 def is_of_kubernetes(document: dict[str, Json]) -> bool:
-    """Return whether a document is a Kubernetes resource of a kind that is unlike ours."""
+    """Return whether a document is a Kubernetes resource of a kind that resembles none of ours."""
     version, kind = document.get("apiVersion"), document.get("kind")
     if not isinstance(version, str) or not isinstance(kind, str) or version == API_VERSION:
         return False

@@ -188,7 +188,7 @@ class FileLayout:
         return [line for element in value for line in self.item(element, item_like(like, element))]
 
     def scalar(self, value: Json, like: SyntaxNode | None) -> list[str]:
-        """Return the lines of a scalar or flow value in a block; several make a block scalar."""
+        """Return the lines of a scalar or flow value in a block; a block scalar has several."""
         if isinstance(value, dict | list):
             return [self.flow(value, like)]
         if isinstance(value, str) and "\n" in value and (lines := literal_block(value)):

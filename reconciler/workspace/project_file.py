@@ -22,7 +22,7 @@ from reconciler.syntax.suggestions import nearest, shortened
 ProjectCheck: TypeAlias = Callable[[ProjectFile, Readable], Iterator[Complaint]]
 
 PROJECT_CHECKS: Final = Rows[ProjectCheck]("project-checks")
-"""By a setting: what else is wrong in it, so that one run reports all of it."""
+"""Further checks of a setting, which is the key; one run reports all mistakes."""
 
 
 def consents_known() -> tuple[str, ...]:

@@ -314,10 +314,10 @@ class CheckedWorkspace:
 WorkspaceCheck: TypeAlias = Callable[[CheckedWorkspace], Iterator[Complaint]]
 
 ALWAYS: Final = "manifests"
-"""The key of checks of every project."""
+"""The key of the checks that every project has."""
 
 CHECKS: Final = Rows[WorkspaceCheck]("workspace-checks")
-"""By the setting of the project file that a check is about, or `ALWAYS`."""
+"""The key is the setting of the project file that a check is about, or `ALWAYS`."""
 
 
 def wanted_checks(settings: ProjectFile) -> list[str]:

@@ -31,8 +31,8 @@ class Side(Enum):
 class Conflict:
     """A field that git and live both changed, with all three values, secrets hidden.
 
-    If it `holds_secret`, only git can be right, as nothing else may be written there. `side` is how
-    it was resolved.
+    With `holds_secret` only git can win, as live may be a secret that must not get into a file.
+    `side` is the side that won, None while the conflict is open.
     """
 
     path: Path

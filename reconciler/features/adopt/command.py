@@ -356,7 +356,7 @@ DECIDED: Final[tuple[AdoptionState, ...]] = ("adopted", "same", "unseen", "gone"
 
 def proposal(session: Session, options: Options, drift_page: str) -> ProposedEdits:
     """Return all live edits as edits of manifests; neither files nor the journal are written."""
-    made = adopt(session, options, ToAdopt(every=True, only_shown=True))
+    made = adopt_edits(session, options, ToAdopt(every=True, only_shown=True))
     return ProposedEdits(
         title=f"Adopt live edits of {made.environment}",
         body=adopted_markdown(made, drift_page=drift_page),

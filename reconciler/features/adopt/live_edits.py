@@ -271,7 +271,7 @@ def _adoption(manifest: model.Manifest, written: Json, scene: Scene) -> Adoption
     if memory.pending is not None:
         return blocked(why="the answer to a write of it was lost: apply first")
     change = scene.change_of(manifest)
-    # What every write needs is not needed here: nothing is sent, and the next plan is to keep it.
+    # A field that every write needs may be missing here: nothing is sent, now or by the next plan.
     if change.action is model.Action.BLOCKED and not isinstance(
         change.reasons[0], model.NeededUnseen
     ):
@@ -330,10 +330,10 @@ def _merged(
 def _as_expected(
     kind: Kind, seen: model.Seen, base: Json | Missing, memory: Memory, salt: str
 ) -> tuple[Json, frozenset[Path]]:
-    """Return live without what is no edit, and the places that the service itself changed.
+    """Return live with only its edits, and the places that the service itself changed.
 
-    No edits are: what the service made of the last write, fields that it does not return, and a
-    secret that is still ours under another value.
+    These are no edits: values that the service rewrote after the last write, fields that it does
+    not return, and our own secrets with another value.
     """
     live = seen.document
     if base is ABSENT:
@@ -382,7 +382,7 @@ def _new_base(
 def what_is_left(after: model.Change, before: Adoption) -> tuple[Difference, ...]:
     """Return what the next plan would change of a resource that had no pending change in git.
 
-    What git changed itself, and is not applied yet, is not for the merge to decide.
+    Changes of git that are not applied yet are left out: the merge does not decide about them.
     """
     if not before.settled or before.conflicts:
         return ()

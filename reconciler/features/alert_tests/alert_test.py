@@ -28,7 +28,12 @@ REPEAT_FIELDS: Final = ("times", "every")
 MONDAY: Final = 1_704_067_200_000
 """2024-01-01T00:00Z, in milliseconds: where a test starts that does not say when."""
 
-MOST_REPEATED: Final = 10_000_000
+_FIRST_YEAR, _LAST_YEAR = 1971, 2199
+
+MOST_REPEATED: Final = 1_000_000
+MOST_ROWS: Final = 5_000_000
+"""Limits of the rows of a `repeat`, and of a test."""
+
 LONGEST_SPAN: Final = 400 * 24 * 3_600_000
 """Limit of the milliseconds from the start of a test to its last row."""
 
@@ -87,7 +92,7 @@ def moment(text: str) -> int | None:
     except ValueError:
         return None
     aware = read if read.tzinfo is not None else read.replace(tzinfo=UTC)
-    return round(aware.timestamp() * 1000)
+    return round(aware.timestamp() * 1000) if _FIRST_YEAR <= read.year <= _LAST_YEAR else None
 
 
 def time_at(value: Json, start: int) -> int | None:
@@ -285,7 +290,7 @@ def rows_in_order(
 
     Rows that are not sorted must be in order: an earlier one is an error.
     """
-    read = _valid(values, start, on_error)
+    read = _limited(_valid(values, start, on_error), on_error)
     if sort:
         read = iter(sorted(read, key=lambda found: found[1].at))
     repeats: list[tuple[int, int, LogRow, int, int]] = []
@@ -301,6 +306,18 @@ def rows_in_order(
         if times > 1:
             heapq.heappush(repeats, (row.at + every, number, row, times - 1, every))
     yield from _repeats(repeats, None)
+
+
+def _limited(
+    rows: Iterator[tuple[int, LogRow, int, int]], on_error: OnRowError
+) -> Iterator[tuple[int, LogRow, int, int]]:
+    count = 0
+    for number, row, times, every in rows:
+        count += times
+        if count > MOST_ROWS:
+            on_error(number, RowError(f"a test has at most {MOST_ROWS:,} rows"))
+            return
+        yield number, row, times, every
 
 
 def _valid(

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from bisect import bisect_right
 from collections import defaultdict
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from reconciler.features.alert_tests.alert_test import AlertTest, tests_of
 from reconciler.features.alert_tests.run_tests import Held
@@ -34,7 +35,9 @@ def tests_of_change(checked: Checked, touched: TouchedLines) -> ChangeFindings:
             manifest
             for manifest in alerts
             if _is_touched(manifest, begins[manifest.source.file], touched)
-            or any(_file_of(test) in touched for test in tests[manifest.ref])
+            or any(
+                not touched.keys().isdisjoint(_files_of(test, root)) for test in tests[manifest.ref]
+            )
         ]
     tested = [
         test_alert(manifest, tests[manifest.ref], root, strict=False, weak=False)
@@ -82,7 +85,10 @@ def _is_touched(manifest: Manifest, begins: list[int], touched: TouchedLines) ->
     )
 
 
-def _file_of(test: AlertTest) -> str:
-    """Return the file of a test's rows, relative to the project; "" where they are in the test."""
-    named = test.logs if isinstance(test.logs, str) else ""
-    return str(PurePosixPath(test.place[0]).parent / named) if named else ""
+def _files_of(test: AlertTest, root: Path) -> set[str]:
+    """Return the file of a test's rows, and the file that a link leads to, below the project."""
+    if not isinstance(test.logs, str):
+        return set()
+    named = os.path.normpath(Path(test.place[0]).parent / test.logs)
+    real = os.path.relpath(os.path.realpath(root / named), os.path.realpath(root))
+    return {Path(named).as_posix(), Path(real).as_posix()}

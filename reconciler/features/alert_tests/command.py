@@ -78,14 +78,14 @@ def _record(file: Path, options: Options, *, scrub: bool | None) -> int:
             "or --as-is to keep everything"
         )
     scrubber = record_rows.Scrubber() if scrub else None
-    count = 0
     try:
-        with file.open(encoding="utf-8", errors="replace") as opened:
-            for row in record_rows.recorded(opened, scrubber):
-                data(json.dumps(row, ensure_ascii=False) + "\n")
-                count += 1
+        if not file.is_file():
+            raise UsageError(f"{file} is no regular file")
+        with file.open(encoding="utf-8-sig", errors="replace") as opened:
+            rows = record_rows.recorded(opened, scrubber)
     except OSError as error:
         raise UsageError(f"{file} cannot be read: {error.strerror}") from error
+    data("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
     if not options.quiet:
-        words(record_rows.describe_recorded(count, scrubber))
+        words(record_rows.describe_recorded(len(rows), scrubber))
     return 0

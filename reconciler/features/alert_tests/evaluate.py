@@ -37,12 +37,14 @@ class Judged:
 class AlertVerdict:
     """The result of an alert on rows. `fired` has the highest priority (1 is P1) of each group.
 
-    `counted` is the number of rows that match, of numerator and denominator together. `nearest` has
-    for each rule the value that came nearest to firing, or beyond it; None if none was judged.
+    `counted` is the number of rows that match, of numerator and denominator together; `ungrouped`
+    of these lack a key. `nearest` has for each rule the value that came nearest to firing, or
+    beyond it; None if none was judged.
     """
 
     nearest: list[Judged | None]
     counted: int = 0
+    ungrouped: int = 0
     fired: dict[GroupValues, int] = field(default_factory=dict)
     first: Judged | None = None
 
@@ -66,15 +68,15 @@ def evaluate(
     """Evaluate an alert on rows in the order of their times, from `start` to `until`.
 
     Both are milliseconds since 1970; without `until` it ends with the minute of the last row. Rows
-    after `until` do not count.
+    after `until` do not count, nor do windows that end after it.
     """
-    run = _Run(alert, -(-start // MINUTE), on_value)
+    run = _Run(alert, start, on_value)
     end = run.start
     for row in rows:
         if until is not None and row.at > until:
             break
         end = run.add(row)
-    run.advance(max(end, run.start) if until is None else -(-until // MINUTE))
+    run.advance(max(end, run.start) if until is None else until // MINUTE)
     return run.verdict
 
 
@@ -189,12 +191,17 @@ def _state(alert: LogAlert, rule: AlertRule) -> _State:
 
 
 class _Run:
-    """One evaluation. `due` are the groups to judge at a minute, `minutes` a heap of its keys."""
+    """One evaluation. `due` are the groups to judge at a minute, `minutes` a heap of its keys.
 
-    def __init__(self, alert: LogAlert, start: int, on_value: OnValue | None) -> None:
-        self.alert, self.start, self.on_value = alert, start, on_value
+    `last` is the last minute of a group's rows.
+    """
+
+    def __init__(self, alert: LogAlert, begin: int, on_value: OnValue | None) -> None:
+        self.alert, self.begin, self.on_value = alert, begin, on_value
+        self.start = -(-begin // MINUTE)
         self.verdict = AlertVerdict([None] * len(alert.rules))
         self.groups: dict[GroupValues, list[_State]] = {}
+        self.last: dict[GroupValues, int] = {}
         self.seen: dict[GroupValues, list[dict[str, int]]] = {}
         self.due: dict[int, set[GroupValues]] = {}
         self.minutes: list[int] = []
@@ -204,7 +211,8 @@ class _Run:
 
     def add(self, row: LogRow) -> int:
         """Count a row, after all minutes before its own; return its minute."""
-        bucket, alert = row.bucket, self.alert
+        # A window is closed at its end, and a row at the very start is in the first minute.
+        bucket, alert = -(-(row.at + (row.at == self.begin)) // MINUTE), self.alert
         if self.minutes and self.minutes[0] < bucket:
             self.advance(bucket - 1)
         for side, counts in enumerate(alert.counted):
@@ -213,6 +221,7 @@ class _Run:
             self.verdict.counted += 1
             group = alert.group_of(row)
             if group is None:
+                self.verdict.ungrouped += 1
                 continue
             if alert.measure is Measure.EACH_ROW:
                 self._judge(0, Judged(1, row.at // MINUTE, group))
@@ -224,8 +233,8 @@ class _Run:
 
     def _count(self, row: LogRow, bucket: int, side: int, group: GroupValues) -> None:
         states = self.groups.get(group) or self._begin(group, bucket)
-        due = self.due.get(bucket)
-        if due is None or group not in due:
+        if self.last.get(group) != bucket:
+            self.last[group] = bucket
             self._plan(bucket, group)
             for rule in self.alert.rules:
                 for change in {rule.window, rule.before, rule.before + rule.window} - {0}:
@@ -273,7 +282,7 @@ class _Run:
             if minute >= self._first_judged(rule) and not ignored and not is_silent:
                 self._judge(number, Judged(value, minute, group))
         if group and not alert.silence_triggers and all(state.is_empty() for state in states):
-            del self.groups[group]
+            del self.groups[group], self.last[group]
 
     def _judge(self, number: int, judged: Judged) -> None:
         rule, verdict = self.alert.rules[number], self.verdict

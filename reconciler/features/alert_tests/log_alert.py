@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Final, TypeAlias
 
-from reconciler.document import Json
+from reconciler.document import Json, texts_in
 from reconciler.features.alert_tests.log_row import SEVERITIES, LogRow, Values, text_of, values_of
 from reconciler.features.alert_tests.query_match import (
     Matches,
@@ -19,6 +19,7 @@ from reconciler.features.alert_tests.query_match import (
     matcher,
     number_of,
 )
+from reconciler.redaction.templates import Template
 
 GroupValues: TypeAlias = tuple[str, ...]
 Mapped: TypeAlias = Mapping[str, Json]
@@ -105,6 +106,9 @@ def read_alert(spec: Mapped) -> LogAlert:
         named = of_type.removesuffix("_OR_UNSPECIFIED").replace("_", " ").lower()
         raise NotEvaluatedError(f"alerts of type {named or 'unknown'} are not evaluated")
     part = _mapping(spec, present[0])
+    judged = {key: value for key, value in spec.items() if key in (present[0], *_BESIDE)}
+    if any(isinstance(text, Template) for text in texts_in(judged)):
+        raise NotEvaluatedError("it has a secret or a reference, which only an apply fills in")
     keys = tuple(str(key) for key in _list(spec, "groupByKeys"))
     alert = _READERS[present[0]](part, _priority(spec, _LOWEST))
     return replace(
@@ -209,6 +213,9 @@ _READERS: Final[Mapping[str, Callable[[Mapped, int], LogAlert]]] = {
     "logsTimeRelativeThreshold": _relative,
 }
 
+_BESIDE: Final = ("groupByKeys", "activeOn", "priority")
+"""Fields of an alert that decide when it fires, next to the part of its type."""
+
 _BOTH: Final = "BOTH_OR_UNSPECIFIED"
 _COMPARISON = re.compile(r"LOGS_[A-Z_]*CONDITION_TYPE_(MORE|LESS)_THAN(_OR_EQUALS)?")
 _WINDOW = re.compile(r"_(MINUTE|HOUR|WEEK|MONTH)S?_(\d{1,4})")
@@ -305,10 +312,10 @@ def _grouping(keys: Sequence[str]) -> Callable[[LogRow], GroupValues | None]:
     def group_of(row: LogRow) -> GroupValues | None:
         group = []
         for values in columns:
-            found = values(row)
-            if not found:
+            text = next(filter(None, map(text_of, values(row))), "")
+            if not text:
                 return None
-            group.append(text_of(found[0]))
+            group.append(text)
         return tuple(group)
 
     return group_of if keys else lambda _: ()
@@ -327,7 +334,8 @@ def _schedule(spec: Mapped) -> Schedule | None:
         if name not in _WEEK:
             raise NotEvaluatedError(f"the day {day} is not evaluated")
         days.add(_WEEK.index(name))
-    start, end = (_time(_mapping(active, key)) for key in ("startTime", "endTime"))
+    start = _time(_mapping(active, "startTime"))
+    end = _time(_mapping(active, "endTime")) if active.get("endTime") else DAY - 1
     return Schedule(frozenset(days or range(7)), start, end)
 
 

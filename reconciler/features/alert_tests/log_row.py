@@ -16,7 +16,9 @@ SEVERITIES: Final = ("debug", "verbose", "info", "warning", "error", "critical")
 
 _LABELS: Final = {
     "applicationName": "application",
+    "application": "application",
     "subsystemName": "subsystem",
+    "subsystem": "subsystem",
     "severity": "severity",
 }
 _METADATA: Final = "metadata."
@@ -38,14 +40,9 @@ class LogRow:
         if self.fields is None and self.text.startswith("{"):
             try:
                 read = json.loads(self.text)
-            except ValueError:
+            except (ValueError, RecursionError):
                 return
             self.fields = read if isinstance(read, dict) else None
-
-    @property
-    def bucket(self) -> int:
-        """The first minute that counts the row: a window is closed at its end."""
-        return -(-self.at // MINUTE)
 
 
 Values = Callable[[LogRow], list[Json]]

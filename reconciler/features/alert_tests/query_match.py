@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from luqum import tree as lucene
 from luqum.exceptions import ParseError
@@ -29,6 +29,8 @@ _WORD = re.compile(r"\w+(?:[.']\w+)*")
 _BEFORE, _AFTER = r"(?<!\w)(?<!\w[.'])", r"(?!\w)(?![.']\w)"
 _BETWEEN = r"(?![.']\w)\W+"
 _REFUSED = (lucene.Prohibit, lucene.Not)
+_JOINED = (lucene.AndOperation, lucene.OrOperation)
+_MIXED = "AND or OR next to terms without an operator is not evaluated: write brackets"
 
 
 def matcher(query: str) -> Matches:
@@ -58,10 +60,11 @@ def _clause(node: Any, field: str | None) -> Matches:
             return lambda row: not inner(row)
         case lucene.UnknownOperation():
             return _list(node.children, field)
-        case lucene.AndOperation():
-            return _all([_clause(child, field) for child in node.children])
-        case lucene.OrOperation():
-            return _any([_clause(child, field) for child in node.children])
+        case lucene.AndOperation() | lucene.OrOperation():
+            if any(isinstance(child, lucene.UnknownOperation) for child in node.children):
+                raise NotEvaluatedError(_MIXED)
+            clauses = [_clause(child, field) for child in node.children]
+            return _all(clauses) if isinstance(node, lucene.AndOperation) else _any(clauses)
         case _:
             return _value(node, field)
 
@@ -83,6 +86,8 @@ def _list(children: Sequence[Any], field: str | None) -> Matches:
         for child in children
         if not isinstance(child, (lucene.Plus, *_REFUSED))
     ]
+    if len(others) > 1 and any(isinstance(child, _JOINED) for child in children):
+        raise NotEvaluatedError(_MIXED)
     if others and not required:
         required = [_any(others)]
     return _all([*required, *refused])
@@ -91,10 +96,7 @@ def _list(children: Sequence[Any], field: str | None) -> Matches:
 def _value(node: Any, field: str | None) -> Matches:
     match node:
         case lucene.SearchField():
-            name = _literal(str(node.name))
-            if name == "_exists_":
-                return _exists(_literal(str(getattr(node.expr, "value", ""))))
-            return _clause(node.expr, name)
+            return _named(node)
         case lucene.Word():
             return _word(str(node.value), field)
         case lucene.Phrase():
@@ -105,6 +107,17 @@ def _value(node: Any, field: str | None) -> Matches:
             return _range(*_ends(node), field)
         case _:
             raise NotEvaluatedError(f"`{str(node).strip()}` is not evaluated")
+
+
+def _named(node: Any) -> Matches:
+    name, written = _literal(str(node.name)), str(node).strip()
+    if name == "_exists_":
+        return _exists(_literal(str(getattr(node.expr, "value", ""))))
+    if written == "*:*":
+        return lambda _: True
+    if "*" in name or "?" in name or isinstance(node.expr, (*_REFUSED, lucene.Plus)):
+        raise NotEvaluatedError(f"`{written}` is not evaluated")
+    return _clause(node.expr, name)
 
 
 def _exists(name: str) -> Matches:
@@ -123,8 +136,8 @@ def _word(written: str, field: str | None) -> Matches:
         raise NotEvaluatedError(f"`{written}` is not read as an operator: write AND, OR or NOT")
     if written == "*":
         return (lambda _: True) if field is None else _exists(field)
-    pattern = _wildcards(written)
-    return _holds(_phrase(_literal(written)) if pattern is None else _pattern(pattern), field)
+    pieces = _wildcards(written)
+    return _holds(_phrase(_literal(written)) if pieces is None else _glob(pieces), field)
 
 
 _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
@@ -151,26 +164,85 @@ def _phrase(text: str) -> _Fits:
 _SIGNS = re.compile(r"\\(.)|([*?])|([^\\*?]+)", re.DOTALL)
 
 
-def _wildcards(written: str) -> str | None:
-    """Return the regular expression of a word with `*` or `?`; None for a word without."""
-    parts = [*_SIGNS.finditer(written)]
-    if not any(part[2] for part in parts):
-        return None
-    return "".join(
-        {"*": ".*", "?": "."}[part[2]] if part[2] else re.escape(part[1] or part[3])
-        for part in parts
-    )
+def _wildcards(written: str) -> list[str] | None:
+    """Return expressions for what is between the `*` of a word; None for a word without any."""
+    pieces, is_plain = [""], True
+    for part in _SIGNS.finditer(written):
+        if part[2] == "*":
+            pieces.append("")
+        else:
+            pieces[-1] += "." if part[2] else re.escape(part[1] or part[3])
+        is_plain = is_plain and not part[2]
+    return None if is_plain else pieces
+
+
+def _glob(pieces: list[str]) -> _Fits:
+    """Return whether a pattern is the whole of a value, or of one of its words, in any case.
+
+    Each piece is looked for after the one before it, so that no pattern takes long.
+    """
+    first, *middle = [re.compile(piece, re.IGNORECASE | re.DOTALL) for piece in pieces]
+    last = middle.pop() if middle else None
+
+    def is_whole(value: str) -> bool:
+        if last is None:
+            return first.fullmatch(value) is not None
+        begun = first.match(value)
+        at = begun.end() if begun is not None else len(value) + 1
+        for piece in middle:
+            found = piece.search(value, at)
+            at = found.end() if found is not None else len(value) + 1
+        # Each sign of the last piece is one character.
+        return at <= len(value) - ends and last.fullmatch(value, len(value) - ends) is not None
+
+    ends = len(_ESCAPED.sub("_", pieces[-1]))
+    return lambda value: is_whole(value) or any(map(is_whole, _WORD.findall(value)))
+
+
+LONGEST_MATCHED: Final = 1_000
+"""Characters of a value that a regular expression is compared with; longer ones do not match."""
+
+MOST_REPEATS: Final = 3
+_REPEAT = r"(?:[*+]|\{\d*,\d*\}|\{\d+\})"
+_REPEATS = re.compile(_REPEAT)
 
 
 def _pattern(regex: str) -> _Fits:
-    """Return whether an expression is the whole of a value, or of one of its words, in any case."""
+    """Return whether an expression is the whole of a value, or of one of its words, in any case.
+
+    An expression that may take long is not evaluated.
+    """
+    bare = re.sub(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]", "_", regex)
+    if _is_nested(bare) or len(_REPEATS.findall(bare)) > MOST_REPEATS:
+        message = "a regular expression with repeats inside of repeats, or many, is not evaluated"
+        raise NotEvaluatedError(message)
     try:
         whole = re.compile(regex, re.IGNORECASE | re.DOTALL).fullmatch
     except (re.error, OverflowError, RecursionError):
         raise NotEvaluatedError("this regular expression is not evaluated") from None
     return lambda value: (
-        whole(value) is not None or any(whole(word) is not None for word in _WORD.findall(value))
+        len(value) <= LONGEST_MATCHED
+        and (
+            whole(value) is not None
+            or any(whole(word) is not None for word in _WORD.findall(value))
+        )
     )
+
+
+def _is_nested(bare: str) -> bool:
+    """Return whether a group that is repeated has a repeat or a choice inside."""
+    varied: list[bool] = [False]
+    for index, sign in enumerate(bare):
+        if sign == "(":
+            varied.append(False)
+        elif sign == ")" and len(varied) > 1:
+            inner = varied.pop()
+            if inner and _REPEATS.match(bare, index + 1):
+                return True
+            varied[-1] = varied[-1] or inner
+        elif sign in "*+?{|":
+            varied[-1] = True
+    return False
 
 
 _PART = re.compile(r"\\(.)|\[\^?\]?(?:\\.|[^\]\\])*\]|([~@&<#\"])|([\^$])|(\(\?)|.", re.DOTALL)
@@ -226,7 +298,7 @@ def _range(low: _End, high: _End, field: str | None) -> Matches:
         raise NotEvaluatedError("a range without a field is not evaluated")
     written = [text for text, _ in (low, high) if text is not None]
     key: Callable[[str], Any] = str.casefold
-    if all(number_of(text) is not None for text in written):
+    if written and all(number_of(text) is not None for text in written):
         key = number_of
     least, most = (None if text is None else key(text) for text, _ in (low, high))
 

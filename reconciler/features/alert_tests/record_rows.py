@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from ipaddress import ip_address
 from typing import Any, Final
 
 from reconciler.document import Json
@@ -21,17 +22,28 @@ from reconciler.report.words import plural
 
 TIMES: Final = ("timestamp", "@timestamp", "time", "ts", "at")
 TEXTS: Final = ("text", "message", "log", "body")
-_SECRET_NAME = re.compile(r"passw|secret|token|api[-_]?key|authorization|cookie", re.IGNORECASE)
-_PATTERNS: Final[Mapping[str, tuple[re.Pattern[str], str]]] = {
-    "e-mail addresses": (re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+"), "person{}@example.com"),
-    "IP addresses": (
-        re.compile(r"(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?![\w.])|(?<![\w:])(?:[0-9a-fA-F]{1,4}:){4,7}[0-9a-fA-F]{1,4}(?![\w:])"),
-        "192.0.2.{}",
-    ),
-    "long numbers": (re.compile(r"(?<![\w.-])\+?\d(?:[ -]?\d){10,18}(?![\w.-])"), "number-{}"),
-}  # fmt: skip
+_SECRETS: Final = r"passw(?:or)?d|pwd|secret|token|api[-_]?key|authorization|cookie|session(?:id)?"
+_SECRET_NAME = re.compile(_SECRETS, re.IGNORECASE)
+_NAMED_SECRET = re.compile(
+    rf"((?:{_SECRETS})[\w-]{{0,20}}[\"']?\s*[=:]\s*[\"']?(?:(?:bearer|basic)\s+)?)([^\s\"',;&}}]{{1,500}})"
+    r"|((?:bearer|basic)\s+)([\w.+/=-]{8,2000})",
+    re.IGNORECASE,
+)
 _WORDS = re.compile(r"\S+")
-_KEY: Final = "keys and passwords"
+_ADDRESS = re.compile(r"(?<![\w:.])[0-9a-fA-F:.]{3,45}(?![\w:])")
+_EMAIL = re.compile(r"(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}")
+_NUMBER = re.compile(r"(?<![\w.-])\+?\d(?:[ .-]?\d){8,18}(?![\w-])")
+KEYS, EMAILS, ADDRESSES, NUMBERS = (
+    *("keys and passwords", "e-mail addresses"),
+    *("IP addresses", "long numbers"),
+)
+LOOKED_FOR: Final = (KEYS, EMAILS, ADDRESSES, NUMBERS)
+_FORMS: Final = {
+    KEYS: "removed-{}",
+    EMAILS: "person{}@example.com",
+    ADDRESSES: "192.0.2.{}",
+    NUMBERS: "number-{}",
+}
 
 
 @dataclass(slots=True)
@@ -39,73 +51,95 @@ class Scrubber:
     """Replaces what looks like a secret or personal data; equal values get equal replacements."""
 
     found: Counter[str] = field(default_factory=Counter)
-    seen: dict[tuple[str, str], str] = field(default_factory=dict)
+    seen: dict[str, dict[str, str]] = field(default_factory=lambda: defaultdict(dict))
 
     def row(self, row: dict[str, Json]) -> dict[str, Json]:
         """Return a row without what looks like a secret or personal data."""
-        return {key: self.scrub(value) for key, value in row.items()}
+        return {key: self._scrubbed(value) for key, value in row.items()}
 
-    def scrub(self, value: Json) -> Json:
-        """Return a value without what looks like a secret or personal data."""
+    def _scrubbed(self, value: Json, *, is_secret: bool = False) -> Json:
         if isinstance(value, dict):
             return {
-                key: self._replaced(_KEY, text_of(inner), "removed-{}")
-                if _SECRET_NAME.search(key) and not isinstance(inner, dict | list)
-                else self.scrub(inner)
+                self._text(key): self._scrubbed(
+                    inner, is_secret=is_secret or _SECRET_NAME.search(key) is not None
+                )
                 for key, inner in value.items()
             }
         if isinstance(value, list):
-            return [*map(self.scrub, value)]
-        if isinstance(value, int) and not isinstance(value, bool):
-            text = self._text(str(value))
-            return value if text == str(value) else text
-        return self._text(value) if isinstance(value, str) else value
+            return [self._scrubbed(inner, is_secret=is_secret) for inner in value]
+        if value is None or isinstance(value, bool):
+            return value
+        text = text_of(value)
+        if is_secret:
+            return self._replaced(KEYS, text)
+        scrubbed = self._text(text)
+        return value if scrubbed == text else scrubbed
 
     def _text(self, text: str) -> str:
+        text = _NAMED_SECRET.sub(self._named, text)
         text = _WORDS.sub(
-            lambda word: (
-                self._replaced(_KEY, word[0], "removed-{}") if looks_like_key(word[0]) else word[0]
+            lambda word: self._replaced(KEYS, word[0]) if looks_like_key(word[0]) else word[0], text
+        )
+        text = _EMAIL.sub(lambda found: self._replaced(EMAILS, found[0]), text)
+        text = _ADDRESS.sub(
+            lambda found: (
+                self._replaced(ADDRESSES, found[0]) if _is_address(found[0]) else found[0]
             ),
             text,
         )
-        for name, (pattern, form) in _PATTERNS.items():
-            text = pattern.sub(self._replacing(name, form), text)
-        return text
+        return _NUMBER.sub(lambda found: self._replaced(NUMBERS, found[0]), text)
 
-    def _replacing(self, name: str, form: str) -> Callable[[re.Match[str]], str]:
-        return lambda found: self._replaced(name, found[0], form)
+    def _named(self, found: re.Match[str]) -> str:
+        name, secret, scheme, value = found.groups()
+        return f"{name or scheme}{self._replaced(KEYS, secret or value)}"
 
-    def _replaced(self, name: str, text: str, form: str) -> str:
-        self.found[name] += 1
-        number = 1 + sum(kind == name for kind, _ in self.seen)
-        return self.seen.setdefault((name, text), form.format(number))
-
-
-LOOKED_FOR: Final = (_KEY, *_PATTERNS)
+    def _replaced(self, kind: str, text: str) -> str:
+        self.found[kind] += 1
+        known = self.seen[kind]
+        return known.setdefault(text, _FORMS[kind].format(len(known) + 1))
 
 
-def recorded(lines: Iterable[str], scrubber: Scrubber | None) -> Iterator[dict[str, Json]]:
-    """Yield the rows of an export in JSON Lines, timed from the minute of the first one.
+def _is_address(text: str) -> bool:
+    try:
+        ip_address(text.rstrip("."))
+    except ValueError:
+        return False
+    return True
 
-    Raises UsageError for a line that is no mapping, or has no time.
+
+def recorded(lines: Iterable[str], scrubber: Scrubber | None) -> list[dict[str, Json]]:
+    """Return the rows of an export in JSON Lines by time, from the minute of the first one.
+
+    Raises UsageError for a line that is no mapping, has no time, or is too deep.
     """
-    start: int | None = None
+    rows: list[tuple[int, dict[str, Json]]] = []
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
-        record = _record(line, number)
-        at = next((time for key in TIMES if (time := _time(record.get(key))) is not None), None)
-        if at is None:
-            raise UsageError(f"line {number} has no time: none of {', '.join(TIMES)} is one")
-        start = at - at % 60_000 if start is None else start
-        row = {**_labels(record), "text": _text(record)}
-        yield {"at": f"{at - start}ms", **(row if scrubber is None else scrubber.row(row))}
+        try:
+            record = _record(line, number)
+            at = next((time for key in TIMES if (time := _time(record.get(key))) is not None), None)
+            if at is None:
+                raise UsageError(f"line {number} has no time: none of {', '.join(TIMES)} is one")
+            row = {**_labels(record), "text": _text(record)}
+            rows.append((at, row if scrubber is None else scrubber.row(row)))
+        except RecursionError:
+            raise UsageError(f"line {number} is too deep: leave it out") from None
+    rows.sort(key=lambda found: found[0])
+    start = rows[0][0] - rows[0][0] % 60_000 if rows else 0
+    return [{"at": _duration(at - start), **row} for at, row in rows]
+
+
+def _duration(milliseconds: int) -> str:
+    seconds, rest = divmod(milliseconds, 1000)
+    return f"{milliseconds}ms" if rest else f"{seconds}s"
 
 
 def _record(line: str, number: int) -> dict[str, Any]:
     try:
-        record = json.loads(line)
-    except (ValueError, RecursionError):
+        # JSON has no NaN and no Infinity.
+        record = json.loads(line, parse_constant=lambda _: None)
+    except ValueError:
         record = None
     if not isinstance(record, dict):
         raise UsageError(f"line {number} is no mapping in JSON: export the logs as JSON Lines")
@@ -146,7 +180,7 @@ def _first(record: Mapping[str, Json], *names: str) -> str:
 
 
 def _text(record: Mapping[str, Json]) -> Json:
-    """Return the log line: a field that has it, as JSON if it is an object; else all fields."""
+    """Return the log line from the field that has it, else all fields; an object is JSON."""
     for key in TEXTS:
         value = record.get(key)
         if isinstance(value, dict):

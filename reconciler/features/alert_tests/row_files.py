@@ -16,6 +16,9 @@ from reconciler.features.alert_tests.log_row import LogRow
 from reconciler.syntax.diagnostic import Complaint, Excerpt
 
 UNUSABLE: Final = "T103"
+SUFFIXES: Final = (".jsonl", ".ndjson")
+"""Other files of a project may hold keys, and complaints quote lines."""
+
 MOST_ERRORS: Final = 20
 """Limit of wrong rows that are reported of a test; the rest of its file is not read."""
 
@@ -23,6 +26,7 @@ LONGEST_LINE: Final = 1 << 20
 """Bytes of a row."""
 
 _SHOWN: Final = 240
+_OUTSIDE: Final = "it leads out of the project folder"
 
 
 class TooManyErrors(Exception):
@@ -63,14 +67,19 @@ class RowReader:
         """Return why a file is never read, or "" if it may be."""
         if named.startswith(("/", "~")):
             return "it must be relative to the manifest"
+        if not named.endswith(SUFFIXES):
+            return f"rows are in files {' or '.join(SUFFIXES)}"
+        if os.path.relpath(file, self.root).startswith(".."):
+            return _OUTSIDE
         try:
             real = file.resolve(strict=True)
             mode = real.stat().st_mode
         except (OSError, RuntimeError, ValueError):
             return "there is no such file"
         if not real.is_relative_to(self.root.resolve()):
-            return "it leads out of the project folder"
-        return "" if stat.S_ISREG(mode) else "it is no regular file"
+            return _OUTSIDE
+        is_file = stat.S_ISREG(mode) and real.name.endswith(SUFFIXES)
+        return "" if is_file else "it is no regular file of rows"
 
     def _reporter(
         self, test: AlertTest, name: str, lines: list[tuple[int, str]]

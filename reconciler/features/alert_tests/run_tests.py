@@ -43,7 +43,15 @@ class NotEvaluated:
     reason: str
 
 
-Result = Held | Failed | NotEvaluated
+@dataclass(frozen=True, slots=True)
+class Unusable:
+    """A test with rows that cannot be used; the complaints say which."""
+
+    test: AlertTest
+    reason: str = "its rows cannot be used"
+
+
+Result = Held | Failed | NotEvaluated | Unusable
 
 
 def run_tests(spec: Mapping[str, Json], tests: Iterable[AlertTest], rows: Rows) -> Iterator[Result]:
@@ -97,6 +105,9 @@ def named(group: Iterable[tuple[str, str]]) -> str:
 
 def _seen(alert: LogAlert, test: AlertTest, verdict: AlertVerdict) -> str:
     counted = f"{plural(verdict.counted, 'row')} matched"
+    if verdict.ungrouped:
+        keys = ", ".join(f"`{key}`" for key in alert.keys)
+        counted += f", {verdict.ungrouped:,} of them without {keys}, so in no group"
     if alert.measure in (Measure.EACH_ROW, Measure.NEW_VALUE):
         first = verdict.first
         return counted if first is None else f"{counted}, and it fired {_when(first, alert, test)}"

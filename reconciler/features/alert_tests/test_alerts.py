@@ -9,7 +9,14 @@ from typing import Final
 
 from reconciler.features.alert_tests.alert_test import AlertTest, tests_of
 from reconciler.features.alert_tests.row_files import RowReader
-from reconciler.features.alert_tests.run_tests import Failed, Held, NotEvaluated, Result, run_tests
+from reconciler.features.alert_tests.run_tests import (
+    Failed,
+    Held,
+    NotEvaluated,
+    Result,
+    Unusable,
+    run_tests,
+)
 from reconciler.features.alert_tests.weak_changes import Weakness, weaknesses
 from reconciler.kinds import BY_NAME
 from reconciler.model import Manifest, Ref
@@ -72,24 +79,25 @@ def test_alert(
 
     With `strict`, what cannot be evaluated is an error. With `weak`, small changes are tried too.
     """
-    reader = RowReader(root)
-    results = [*run_tests(manifest.spec, tests, reader.rows)]
-    complaints = [*map(_named(manifest), reader.complaints)]
-    broken = bool(complaints)
-    for result in results:
-        match result:
-            case Failed(test=test, message=message) if not broken:
+    results: list[Result] = []
+    complaints: list[Complaint] = []
+    for test in tests:
+        reader = RowReader(root)
+        (result,) = run_tests(manifest.spec, [test], reader.rows)
+        complaints += map(_named(manifest), reader.complaints)
+        results.append(Unusable(test) if reader.complaints else result)
+        match results[-1]:
+            case Failed(message=message):
                 complaints.append(_complaint(manifest, test, root, Finding(FAILS, (), message)))
-            case NotEvaluated(test=test, reason=reason):
+            case NotEvaluated(reason=reason):
                 severity = Severity.ERROR if strict else Severity.WARNING
-                message = f"not evaluated: {reason}"
-                finding = Finding(NOT_EVALUATED, (), message, severity)
+                finding = Finding(NOT_EVALUATED, (), f"not evaluated: {reason}", severity)
                 complaints.append(_complaint(manifest, test, root, finding))
             case _:
                 pass
     unnoticed = None
-    if weak and results and all(isinstance(result, Held) for result in results) and not broken:
-        unnoticed = tuple(weaknesses(manifest.spec, tests, reader.rows))
+    if weak and results and all(isinstance(result, Held) for result in results):
+        unnoticed = tuple(weaknesses(manifest.spec, tests, RowReader(root).rows))
     return TestedAlert(
         ref=manifest.ref,
         results=tuple(results),

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Annotated, Literal
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Annotated, Final, Literal, assert_never
 
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from reconciler.features.alert_tests.run_tests import Failed, Held, Result
+from reconciler.features.alert_tests.run_tests import Failed, Held, NotEvaluated, Result, Unusable
 from reconciler.features.alert_tests.test_alerts import TestedAlert, TestReport
 from reconciler.report.ci_documents import JUnitCase, junit
 from reconciler.report.complaints.document import ComplaintDocument, complaint_document
@@ -20,7 +20,7 @@ class TestResultDocument(TypedDict):
     """A test."""
 
     name: str
-    result: Literal["holds", "fails", "not-evaluated"]
+    result: Literal["holds", "fails", "not-evaluated", "unusable"]
     file: str
     line: int
     rows: Annotated[int, Field(description="Rows that match the filters of the alert.")]
@@ -49,14 +49,18 @@ class AlertTestsDocument(TypedDict):
 
 def _document(result: Result) -> TestResultDocument:
     file, line, _ = result.test.place
-    name: Literal["holds", "fails", "not-evaluated"]
+    name: Literal["holds", "fails", "not-evaluated", "unusable"]
     match result:
         case Held(verdict=verdict):
             name, rows, message = "holds", verdict.counted, ""
         case Failed(verdict=verdict, message=words):
             name, rows, message = "fails", verdict.counted, words
+        case NotEvaluated(reason=reason):
+            name, rows, message = "not-evaluated", 0, reason
+        case Unusable(reason=reason):
+            name, rows, message = "unusable", 0, reason
         case _:
-            name, rows, message = "not-evaluated", 0, result.reason
+            assert_never(result)
     return {
         "name": result.test.name,
         "result": name,
@@ -92,13 +96,19 @@ def tests_junit(report: TestReport) -> str:
     return junit("reconciler test", [*_cases(report.alerts)])
 
 
+_STATES: Final[Mapping[str, Literal["passed", "failure", "skipped", "error"]]] = {
+    "holds": "passed",
+    "fails": "failure",
+    "not-evaluated": "skipped",
+    "unusable": "error",
+}
+
+
 def _cases(alerts: Sequence[TestedAlert]) -> Iterator[JUnitCase]:
     for alert in alerts:
         for result in alert.results:
             found = _document(result)
-            states: dict[str, Literal["passed", "failure", "skipped"]]
-            states = {"holds": "passed", "fails": "failure", "not-evaluated": "skipped"}
-            state, message = states[found["result"]], found["message"]
+            state, message = _STATES[found["result"]], found["message"]
             details = (message,) if message else ()
             yield JUnitCase(str(alert.ref), found["name"], state, message, details, found["file"])
 
@@ -108,7 +118,8 @@ def tests_summary(report: TestReport, *, weak: bool) -> str:
     results = [result for alert in report.alerts for result in alert.results]
     held = sum(isinstance(result, Held) for result in results)
     failed = sum(isinstance(result, Failed) for result in results)
-    others = len(results) - held - failed
+    others = sum(isinstance(result, NotEvaluated) for result in results)
+    unusable = len(results) - held - failed - others
     errors = sum(complaint.is_error for complaint in report.complaints)
     if errors and not report.alerts:
         return f"no test was run: the manifests have {plural(errors, 'error')}"
@@ -116,12 +127,13 @@ def tests_summary(report: TestReport, *, weak: bool) -> str:
     counts = [f"{holding} hold{'s' * (held == 1)}"]
     counts += [f"{failed} {'does' if failed == 1 else 'do'} not"] * bool(failed)
     counts += [f"{others} not evaluated"] * bool(others)
+    counts += [f"{unusable} without usable rows"] * bool(unusable)
     if report.untested:
         counts.append(f"{plural(report.untested, 'alert')} without a test")
     lines = [", ".join(counts)]
     for alert in report.alerts if weak else ():
         if alert.unnoticed is None:
-            lines.append(f"{safe(str(alert.ref))}: not tried, as its tests do not all hold")
+            lines.append(f"{safe(str(alert.ref))}: not tried, as not every test was run and holds")
         elif not alert.unnoticed:
             lines.append(f"{safe(str(alert.ref))}: every small change breaks a test")
         else:

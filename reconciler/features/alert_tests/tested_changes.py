@@ -64,14 +64,13 @@ async def with_tested_changes(request: SectionRequest) -> Plan:
 
 def _drawn(change: Change, tests: list[AlertTest], root: Path) -> Iterator[DrawnTest]:
     assert change.manifest is not None  # noqa: S101 - as its only caller has it
-    reader = RowReader(root)
     try:
         alert = read_alert(change.manifest.spec)
     except NotEvaluatedError as error:
         yield from (DrawnTest(name=test.name, wrong=f"not evaluated: {error}") for test in tests)
         return
     for test in tests:
-        yield _run(alert, test, reader)
+        yield _run(alert, test, RowReader(root))
 
 
 def _run(alert: LogAlert, test: AlertTest, reader: RowReader) -> DrawnTest:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
@@ -13,11 +14,12 @@ from luqum.thread import parse
 
 from reconciler.document import Json
 from reconciler.features.alert_tests.alert_test import AlertTest
-from reconciler.features.alert_tests.log_alert import LogAlert, Measure, read_alert
+from reconciler.features.alert_tests.log_alert import AlertRule, LogAlert, Measure, read_alert
 from reconciler.features.alert_tests.query_match import NotEvaluatedError
 from reconciler.features.alert_tests.run_tests import Failed, Rows, run_test
 
 _COMPARING = (Measure.COUNT, Measure.RATIO, Measure.UNIQUE, Measure.RELATIVE)
+_WHOLE = (Measure.COUNT, Measure.UNIQUE)
 _ARE_LISTS = ("severities", "applicationName", "subsystemName")
 
 
@@ -56,8 +58,8 @@ def changes(spec: Mapping[str, Json]) -> Iterator[_Changed]:
             rules = (*alert.rules[:number], changed, *alert.rules[number + 1 :])
             which = f" of rule {number + 1}" * (len(alert.rules) > 1)
             yield f"{words}{which}", _made(alert, rules)
-    for words, changed in _of_filters(spec):
-        yield words, _read(changed)
+    for words, shorter in _of_filters(spec):
+        yield words, _read(shorter)
 
 
 def _made(alert: LogAlert, rules: tuple[Any, ...]) -> Callable[[], LogAlert]:
@@ -68,18 +70,24 @@ def _read(spec: Mapping[str, Json]) -> Callable[[], LogAlert]:
     return lambda: read_alert(spec)
 
 
-def _of_rule(alert: LogAlert, rule: Any) -> Iterator[tuple[Any, str]]:
+def _of_rule(alert: LogAlert, rule: AlertRule) -> Iterator[tuple[AlertRule, str]]:
     if alert.measure in _COMPARING:
         for factor, word in ((2, "doubled"), (0.5, "halved")):
             if rule.threshold:
-                threshold = rule.threshold * factor
-                yield (
-                    replace(rule, threshold=threshold),
-                    f"the threshold {word}, to {threshold:g}",
-                )
+                changed = replace(rule, threshold=rule.threshold * factor)
+                if alert.measure not in _WHOLE or _differ(rule, changed):
+                    yield changed, f"the threshold {word}, to {changed.threshold:g}"
     if alert.measure is not Measure.EACH_ROW and rule.window > 1 and not rule.before:
         window = rule.window // 2
         yield replace(rule, window=window), f"the window halved, to {window} minutes"
+
+
+def _differ(rule: AlertRule, changed: AlertRule) -> bool:
+    """Return whether two rules differ on a whole number."""
+    ends = (math.floor(rule.threshold), math.floor(changed.threshold))
+    numbers = range(max(min(ends), 0), max(ends) + 2)
+    near = [*numbers[:3], *numbers[-3:]]
+    return any(rule.holds(number) != changed.holds(number) for number in near)
 
 
 def _of_filters(spec: Mapping[str, Json]) -> Iterator[tuple[str, Mapping[str, Json]]]:

@@ -149,7 +149,7 @@ def audit_text(audit: Audit, style: Style) -> str:
 
 
 def describe_unjudged(unjudged: Unjudged) -> str:
-    """Return which checks were not made, and why; the service's words are foreign text."""
+    """Return the checks that were not made, and the reason; the caller escapes the result."""
     return f"{', '.join(unjudged.codes)}: {unjudged.why}"
 
 

@@ -15,7 +15,6 @@ from typing import TypeAlias
 import click
 
 from reconciler.cli.options import Command
-from reconciler.model import Manifest
 from reconciler.operations.check_project import Checked
 from reconciler.operations.open_project import Options
 from reconciler.report.safe import safe
@@ -57,7 +56,11 @@ def only_changed(checked: Checked, options: Options, since: str) -> Checked:
         for manifest in workspace.manifests
         if _covers(changed, manifest.source.file, manifest.source.line)
     }
-    touched |= {str(found.ref) for found in workspace.manifests if _refers_to(found, touched)}
+    touched |= {
+        str(found.ref)
+        for found in workspace.manifests
+        if any(str(ref) in touched for ref in found.references)
+    }
     kept = tuple(found for found in workspace.complaints if _is_about(found, changed, touched))
     left = len(workspace.complaints) - len(kept)
     if not options.quiet:
@@ -114,10 +117,6 @@ def _covers(changed: dict[str, ChangedDocuments], file: str, line: int) -> bool:
     if file not in changed:
         return False
     return not line or any(line in span for span in changed[file])
-
-
-def _refers_to(manifest: Manifest, refs: set[str]) -> bool:
-    return any(str(ref) in refs for ref in manifest.references)
 
 
 _LOST = "M503"

@@ -79,7 +79,7 @@ ConformanceDocument: TypeAlias = Annotated[
 class ConformanceFinding:
     """The result of one check. `endpoint` is 0 for a read that only the project file declares.
 
-    `untold` means that the data of this service has no answer, or that this key may not ask.
+    `untold` means that the data of this service cannot answer, or that the key lacks permission.
     `exit_code` counts where there was no answer.
     """
 

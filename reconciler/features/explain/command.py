@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 Explain: TypeAlias = "Callable[[str, Options], Explanation]"
 
 EXPLANATIONS: Final = Rows[Explain]("explanations")
-"""What explains a code of the project file, by the prefix of such codes."""
+"""Functions that explain a code of the project file; the key is the prefix of the codes."""
 
 
 @click.command

@@ -15,6 +15,7 @@ from pydantic.fields import FieldInfo
 from reconciler.document import Json
 from reconciler.kinds import BY_NAME, KINDS, field_traits
 from reconciler.kinds.field_traits import MANIFEST, MANIFEST_KEYS, METADATA, EnvelopeField
+from reconciler.kinds.json_schema import Schema
 from reconciler.kinds.kind import UUID, Endpoint
 from reconciler.model.assumptions import descriptions_of
 from reconciler.project.settings import ProjectFile
@@ -33,7 +34,7 @@ FREE: Final = "KIND"
 
 
 class Need(Enum):
-    """The need for a field."""
+    """The degree to which a manifest needs a field."""
 
     REQUIRED = "required"
     EXPECTED = "services are known to need it"
@@ -141,7 +142,57 @@ def _envelope(kind: str) -> Iterator[Field]:
         is_of_others = name in MANIFEST_KEYS and kind not in MANIFEST_KEYS.load(name).kinds
         if name != "spec" and not (is_of_others and kind in BY_NAME):
             below = metadata if name == "metadata" else ()
+            if name in MANIFEST_KEYS:
+                yield _of_schema(kind, (name,), MANIFEST_KEYS.load(name).schema)
+                continue
             yield _of_envelope(kind, (name,), envelope_field, below)
+
+
+_FORMS: Final = {
+    "string": "text",
+    "integer": "whole number",
+    "boolean": "true or false",
+    "object": "mapping",
+}
+
+
+def _of_schema(
+    kind: str, path: tuple[str, ...], schema: Schema, need: Need = Need.OPTIONAL
+) -> Field:
+    """Return the field of a JSON Schema, with the fields of its mappings below it."""
+    choices = schema.get("anyOf", [schema])
+    mappings = [choice.get("items", choice) for choice in choices]
+    return Field(
+        root=kind,
+        path=path,
+        said=schema["description"],
+        form=_form_of(schema),
+        need=need,
+        values=tuple(schema.get("enum", ())),
+        example=schema["examples"][0],
+        each="list" if any("items" in choice for choice in choices) else "",
+        fields=tuple(
+            _of_schema(
+                kind,
+                (*path, name),
+                inner,
+                Need.REQUIRED if name in mapping.get("required", ()) else Need.OPTIONAL,
+            )
+            for mapping in mappings
+            for name, inner in mapping.get("properties", {}).items()
+        ),
+    )
+
+
+def _form_of(schema: Schema) -> str:
+    choices = schema.get("anyOf", [schema])
+    if len(choices) > 1:
+        return " or ".join(map(_form_of, choices))
+    if "items" in schema:
+        return f"list of {_form_of(schema['items'])}s"
+    of_type = schema.get("type", "string")
+    types = of_type if isinstance(of_type, list) else [of_type]
+    return " or ".join(_FORMS[name] for name in types)
 
 
 def _of_envelope(

@@ -138,7 +138,7 @@ def stats_of(
     known = verdicts_of(entries)
     fates = [outcome for outcome in _fates(writes, known, now) if _is_since(outcome.at, since)]
     team_of = {ref: teams.get(ref) or _remembered_team(of) for ref, of in writes.items()}
-    applies = [run for run in wrote if run.entry.command != "rollback"]
+    applies = [run for run in wrote if run.entry.command.split()[:1] != ["rollback"]]
     return Stats(
         since="" if since is None else stamp(since),
         until=stamp(now),

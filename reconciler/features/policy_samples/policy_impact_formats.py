@@ -158,7 +158,7 @@ def _met(met: Met) -> MetDocument:
 
 
 def describe_met(met: Met | None) -> str:
-    """Return which policy takes a log, and with which priority; foreign text, not yet safe."""
+    """Return the policy that takes a log, and its priority; the caller escapes the text."""
     if met is None:
         return NOT_KNOWN
     if not met.policy:
@@ -206,7 +206,7 @@ def counted(impact: PolicyImpact) -> str:
 
 
 def remarks(impact: PolicyImpact) -> Iterator[str]:
-    """Yield further remarks as sentences; foreign text, not yet safe."""
+    """Yield further remarks as sentences; the caller escapes them."""
     if impact.unasked:
         yield f"not asked: {quoted(impact.unasked, LONGEST_WHY)}"
     if impact.disagreeing:
@@ -335,7 +335,7 @@ def _row(answer: SampleAnswer) -> str:
 MOST_FLOWS = 60
 MOST_DRAWN_ROWS = 200
 ROOM, THICKEST, THINNEST = 100, 18, 2
-"""Of the picture of a flow: its width, and the largest and smallest thickness of its line."""
+"""The width of the picture of a flow, and the largest and smallest thickness of its line."""
 
 
 def policy_impact_section(impact: PolicyImpact) -> html.Markup:

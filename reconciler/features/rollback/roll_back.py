@@ -198,7 +198,7 @@ def _remark(session: Session, states: StatesBefore) -> model.RollsBack:
         at=run.entry.at,
         command=run.entry.command or "apply",
         actor=run.entry.actor,
-        # The commit of a rollback is only where it was typed; its manifests are of no commit.
+        # A rollback runs in a commit, but its manifests come from the journal and not from it.
         commit=run.entry.commit if applied else "",
         live_kept=states.live_kept,
         state="live" if lives or (found.live and not found.said) else "declared",
@@ -213,7 +213,8 @@ def _remark(session: Session, states: StatesBefore) -> model.RollsBack:
 class StatesBefore:
     """States before a run: the `manifests`, and in `found` what cannot be restored.
 
-    `live_kept` means that what was live then is kept, and is not what is restored.
+    `live_kept` means that the journal has the live documents of that time, and that the declared
+    documents are restored instead.
     """
 
     run: RunSummary
@@ -226,9 +227,9 @@ class StatesBefore:
 class Found:
     """Resources that a rollback restores, collected one by one.
 
-    `said` is the reason of each. `owned` are the documents that the journal is to record as
-    declared, where that is not all that is put back. `blocked` are the changes that cannot be put
-    back.
+    `said` is the reason of each. `owned` are the documents that the journal will record as
+    declared, where that is only a part of the restored document. `blocked` are the changes that
+    cannot be put back.
     """
 
     journal: Journal

@@ -92,10 +92,10 @@ def _objection(
 
 
 def _restoring(entries: Sequence[Entry]) -> dict[tuple[Ref, str], str]:
-    """Map resources and times of rollbacks to what `rollback` takes to edit the manifests alike.
+    """Map resources and times of rollbacks to the run that was rolled back.
 
-    It needs the journal's lines of the run that was rolled back, and restores what was declared
-    before that run: it is left out where the rollback declared something else.
+    `rollback RUN --write` edits the manifests to declare the same. A resource is left out where the
+    journal lacks the run, or where the rollback did not restore the declaration before the run.
     """
     runs = runs_of(entries)
     found: dict[tuple[Ref, str], str] = {}

@@ -199,7 +199,7 @@ class RuleInput:
 
 
 _Request: TypeAlias = tuple[int, tuple[int, ...]]
-"""The number of an input, and the rules to judge it: one where all together cost too much."""
+"""The number of an input, and its rules: a single rule where all rules cost too much."""
 
 
 MOST_AT_ONCE = 50

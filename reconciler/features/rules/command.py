@@ -193,7 +193,7 @@ _WRONG: Final = {
     (FAIL, RuleAnswer.HOLDS): "complain of this, and its `check` is true",
     (FAIL, RuleAnswer.NOT_ABOUT): "complain of this, and its `when` is false",
 }
-"""What a rule should do with an example, and does, by the wanted result and the answer."""
+"""The wanted and the actual effect of a rule, by the wanted result and the rule's answer."""
 
 
 def _findings(

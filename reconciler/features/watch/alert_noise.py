@@ -129,7 +129,7 @@ class Tails:
 def tails(after: int, after_hours: float, before: int, before_hours: float) -> Tails:
     """Compare the count of one span with that of another; both are above zero hours.
 
-    Where the rates are equal, each of the two is at most a level with at most that probability.
+    Where the rates are equal, the probability that a tail is at most a level is at most that level.
     """
     total = after + before
     share = after_hours / (after_hours + before_hours)
@@ -149,7 +149,7 @@ def _at_least(count: int, total: int, share: float) -> float:
 
 
 def _upper(count: int, total: int, share: float) -> float:
-    """Return the sum of the terms from `count` on, which is at or above the mean, so they fall."""
+    """Return the sum of the terms from `count` on; `count` is at least the mean, so terms fall."""
     if count > total:
         return 0.0
     ways = math.lgamma(total + 1) - math.lgamma(count + 1) - math.lgamma(total - count + 1)
@@ -171,8 +171,8 @@ _NOTHING = 1e-20
 def corrected(ps: Sequence[float]) -> list[float]:
     """Correct probabilities for their number, by Holm, in their order.
 
-    The probability that chance alone brings any of them to a level or below is then at most that
-    level, however they depend on each other.
+    After the correction, chance alone brings any of them to a level or below with a probability of
+    at most that level. They may depend on each other in any way.
     """
     order = sorted(range(len(ps)), key=lambda at: ps[at])
     found = [1.0] * len(ps)
@@ -189,7 +189,7 @@ LONGEST: Final = DAYS * DAY
 """Events later than this after a run are not counted: the span is compared with a week."""
 
 SHORTEST: Final = timedelta(minutes=5)
-"""A shorter span says nothing, as events and clocks are not that exact."""
+"""A shorter span proves nothing, as the times of events are not exact enough."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -42,7 +42,7 @@ BULK_REPLACE = "/alerts/alerts-general/v3/bulk"
 
 
 async def observe(api: Api, manifest: model.Manifest, memory: Memory) -> model.Observation:
-    """Read it as the project file declares; else remember the last acknowledged write."""
+    """Read it as the project file declares; without that, return the last acknowledged write."""
     if manifest.remote_id is not None and NAME in api.assumptions.reads.of_kinds:
         return await _read(api, manifest.remote_id)
     return remembered(manifest.remote_id, memory, "alert definitions")

@@ -166,7 +166,7 @@ def _with_inner(item: Item, order: Iterator[int]) -> Item:
 Agreeing: TypeAlias = Callable[[Item, Item], bool]
 
 MOST_PAIRS: Final = 64
-"""A value that could pair more items than this says nothing about any of them."""
+"""Above this number of possible pairs, a value does not count for pairing items."""
 
 ONCE: Final = 1_000_000
 """The weight of a value that one item of each side has. Integers add up in any order."""

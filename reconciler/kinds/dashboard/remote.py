@@ -102,8 +102,8 @@ def complete(
 ) -> dict[str, Json]:
     """Return the `spec` with nested ids. The id is identity, and is not compared.
 
-    A slug that is not declared is left as it is: if one was written once, the live one is kept, so
-    that no longer declaring it removes nothing.
+    A slug that is not declared stays as it is: where a slug was written earlier, the live slug is
+    kept, so removing it from the manifest removes nothing from the service.
     """
     dashboard = manifest.spec.get("dashboard")
     if not isinstance(dashboard, dict):

@@ -62,14 +62,14 @@ _TERMINAL = "or answer `yes` on a terminal"
 
 
 def reviewing() -> str:
-    """Return how a review consents."""
+    """Return the remedy for a plan that the digest covers: a review."""
     if is_in_job():
         return _MERGE
     return f"review the plan, and apply just that: `--expect DIGEST` or `--plan FILE`, {_TERMINAL}"
 
 
 def reviewing_file() -> str:
-    """Return how a review consents to what the digest does not cover; the comment lists that."""
+    """Return the remedy for facts that the digest does not cover: a review of the plan file."""
     if is_in_job():
         return _MERGE
     return (
@@ -257,7 +257,7 @@ class _Figures:
         if kind.destroyable:
             self._add_members(kind, change)
             return
-        # The word for its first loss, "" where it loses nothing.
+        # The word for the first weakening of the resource, "" where nothing is weakened.
         word = next(filter(None, (risk.counted for risk in kind.weakens(change))), "")
         self.seen |= isinstance(change.observation, Seen)
         if isinstance(change.observation, Seen | Remembered):
@@ -282,7 +282,7 @@ class _Figures:
             if len(difference.path) > depth and difference.operation != "add"
         }
         self.known += len(live) if isinstance(live, list) else 0
-        # Destroyed members with the same name are fewer places than losses.
+        # Two destroyed members with the same name are one path, but two losses.
         self.changed["destroyed"] += len(change.destroys)
         self.changed["updated"] += max(0, len(touched) - len(change.destroys))
 
@@ -299,7 +299,7 @@ def exceeded_limits(plan: Plan, guards: Guards) -> Iterator[GuardViolation]:
     # A kind without changes is not loaded.
     for name in (kind_name for kind_name in BY_NAME if kind_name in of_kinds):
         kind = BY_NAME[name]
-        # A list counts by its members, and those of a list outside the part are unknown.
+        # A list counts its members; the members of a list outside the part are unknown.
         known = 0 if kind.destroyable else _beside(plan.beside, kind)
         figures = _Figures(known, _beside(plan.perhaps_beside, kind))
         for change in of_kinds[name]:
@@ -413,7 +413,7 @@ def _lost_memory(plan: Plan) -> NoJournal | OldJournal | None:
 
 
 def unknown_writer(plan: Plan) -> str:
-    """Return that an earlier journal may have written what this one does not know; "" for none."""
+    """Return the words for a possible write of a lost or newer journal, "" where none is lost."""
     match _lost_memory(plan):
         case None:
             return ""
@@ -483,8 +483,8 @@ def _seen_live(
 def _adopting(change: Change, reason: _OfOthers | None = None) -> Iterator[str]:
     """Yield how to declare what is live, unless `adopt` cannot see it or would refuse.
 
-    Without a side, `adopt` refuses a field that differs in both: that is every field of a resource
-    that was never written.
+    Without `--ours` or `--theirs`, `adopt` refuses a field that git and live both changed. For a
+    resource that was never written, that is every field.
     """
     unseen = isinstance(reason, OverwrittenSince) or (
         isinstance(reason, TakesOver) and not reason.differs

@@ -134,7 +134,7 @@ LONGEST_COMPARED = 200_000
 
 @dataclass(frozen=True, slots=True)
 class LeafValue:
-    """A leaf of a part that comes or goes whole: its place inside that part, and its value."""
+    """A leaf of an added or removed part: its place inside the part, and its value."""
 
     subject: str
     field: str
@@ -252,7 +252,7 @@ def _position(place: Json | Missing) -> str:
 def _whole(
     difference: Difference, document: Json | Missing, subject: str, kind: Kind | None
 ) -> tuple[str, tuple[LeafValue, ...]]:
-    """Return a part that comes or goes, on one line where possible, and its leaves.
+    """Return an added or removed part, on one line where possible, and its leaves.
 
     Nested ids and empty values are left out, and so is the name that labels the part. Its title and
     all queries come first.
@@ -519,7 +519,7 @@ def _lines_lines(change: FieldChange, words: str, margin: str, style: Style) -> 
 def _text_whole_lines(
     head: _Head, text: str, leaves: Sequence[LeafValue], colour: Colour, style: Style
 ) -> Iterator[str]:
-    """Yield a value that comes or goes: on one line where it fits, else one line for each leaf."""
+    """Yield an added or removed value: on one line where it fits, else one line for each leaf."""
     if not leaves and not text:
         yield from fitted(head.text, style).split("\n")
         return

@@ -120,7 +120,7 @@ def guard_document(objection: GuardViolation) -> GuardDocument:
 
 
 DOCUMENT_VERSION: Final = 1
-"""Of the fields of a plan's JSON, whatever a digest covers."""
+"""The version of the fields of a plan's JSON; the digest has a version of its own."""
 
 PLAN_MEMBERS: Final = Rows[Any]("plan-members")
 """Types of members that features add to the JSON of a plan, by name.

@@ -234,3 +234,22 @@ def test_no_window_is_missed_where_nothing_happens() -> None:
     verdict = judged(spec, rows, until=10)
     assert verdict.first is not None
     assert verdict.first.minute == MONDAY // 60_000 + 6
+
+
+@pytest.mark.parametrize("last", ["1m", "4m", "4m30s", "5m", "6m", "10m"])
+def test_silence_after_any_last_row(last: str) -> None:
+    """Silence fires one window after the last row, whenever that row is."""
+    rows = at("1m", last, text={"a": "x"})
+    silent = {"undetectedValuesManagement": {"triggerUndetectedValues": True}}
+
+    assert fires(threshold(1, how=LESS), rows, until=30)
+    assert fires(threshold(1, how=LESS, groupByKeys=["a"], part=silent), rows, until=30)
+
+
+def test_a_group_that_appears_late_and_falls_silent() -> None:
+    """A group whose first row comes after the first whole window fires when it falls silent."""
+    silent = {"undetectedValuesManagement": {"triggerUndetectedValues": True}}
+    spec = threshold(1, how=LESS, groupByKeys=["a"], part=silent)
+
+    assert fires(spec, at("20m", text={"a": "x"}), until=25)
+    assert not fires(spec, at("20m", text={"a": "x"}), until=24)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from reconciler.features.alert_tests.log_row import LogRow
-from reconciler.features.alert_tests.query_match import matcher
+from reconciler.features.alert_tests.query_match import NotEvaluatedError, matcher
 
 FIELDS = {
     "event": "order_failed",
@@ -106,3 +106,54 @@ def test_a_query_on_a_plain_line(query: str, matches: bool) -> None:
 def test_a_word_is_whole(text: Any, query: str) -> None:
     """A part of a word is no match, and a point or an apostrophe between letters is in the word."""
     assert not matcher(query)(LogRow(0, text))
+
+
+@pytest.mark.parametrize(
+    ("query", "matches"),
+    [
+        ("x:*a*b*c", True),
+        ("x:a*a", False),
+        ("x:*b", False),
+        ("x:a?b?c", True),
+        ("x:a*c*c", False),
+        ("x:*", True),
+        ("x:/a.*c/", True),
+        ("x:[* TO *]", True),
+        ("a OR (b -c)", False),
+        ("x:(abc OR a_b_c) NOT x:d", True),
+    ],
+)
+def test_patterns(query: str, matches: bool) -> None:
+    """The pieces of a pattern are found one after the other, and none is used twice."""
+    assert matcher(query)(LogRow(0, '{"x": "a_b_c"}')) is matches
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "x:/(a+)+b/",
+        "x:/(a|b)*c/",
+        "x:/((a+)[ab])+/",
+        "x:/a*b*c*d*/",
+        "a OR b -c",
+        "a AND b c",
+        "a b OR c",
+        "a AND b +c d",
+    ],
+)
+def test_what_takes_long_or_has_two_meanings(query: str) -> None:
+    """An expression that may take long, or that has two meanings, is not evaluated."""
+    with pytest.raises(NotEvaluatedError):
+        matcher(query)
+
+
+def test_a_pattern_takes_no_long_time() -> None:
+    """A pattern of many stars ends on a text that nearly matches."""
+    assert not matcher("x:*a*a*a*a*a*a*a*a*b")(LogRow(0, '{"x": "' + "a" * 20_000 + '"}'))
+
+
+def test_a_deep_text_is_text() -> None:
+    """A text that is too deep to be read as JSON is a text, and no error."""
+    deep = '{"a":' * 5_000 + "1" + "}" * 5_000
+
+    assert LogRow(0, deep).fields is None

@@ -196,7 +196,7 @@ def test_recorded_rows(tmp_path: Path) -> None:
     assert typed("test", "--record", str(file)).code == 64
     ran = typed("test", "--record", str(file), "--scrub")
     row = json.loads(ran.out)
-    assert (row["at"], row["severity"]) == ("5000ms", "warning")
+    assert (row["at"], row["severity"]) == ("5s", "warning")
     for secret in ("ann@example.org", "10.1.2.3", "hunter2"):
         assert secret not in ran.out
         assert secret in typed("test", "--record", str(file), "--as-is").out

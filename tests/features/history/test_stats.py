@@ -170,3 +170,15 @@ def test_hostile_names() -> None:
         assert "\x1b" not in text
         assert "<b>" not in text or not text.startswith("<")
         assert "\n::x" not in text
+
+
+def test_a_rollback_is_no_apply() -> None:
+    """A run that a rollback wrote, under the name of the run it rolled back, counts as such."""
+    entries = entries_of([Change(REFS[0], 0, 10), Change(REFS[0], 1, 10)])
+    last = next(entry for entry in reversed(entries) if isinstance(entry, RunEntry))
+    rolled = [
+        replace(entry, command="rollback run-0") if entry is last else entry for entry in entries
+    ]
+
+    stats = stats_of(rolled, {}, BEGUN + timedelta(days=60))
+    assert (stats.applies, stats.rollbacks) == (1, 1)
