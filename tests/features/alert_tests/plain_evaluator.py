@@ -33,8 +33,8 @@ RELATIVE = {
     "SAME_DAY_LAST_MONTH": (DAY, 30 * DAY),
 }
 LABELS = {
-    "applicationName": "application",
-    "subsystemName": "subsystem",
+    **dict.fromkeys(("applicationName", "application"), "application"),
+    **dict.fromkeys(("subsystemName", "subsystem"), "subsystem"),
     "severity": "severity",
 }
 Group = tuple[str, ...]
@@ -373,8 +373,9 @@ def is_active(spec: dict[str, Any], at: int) -> bool:
         return True
     moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=at)
     minute = moment.hour * 60 + moment.minute
+    times = {"startTime": {}, "endTime": {"hours": 23, "minutes": 59}} | schedule
     begin, end = (
-        schedule[name]["hours"] * 60 + schedule[name]["minutes"]
+        times[name].get("hours", 0) * 60 + times[name].get("minutes", 0)
         for name in ("startTime", "endTime")
     )
     days = [
@@ -435,7 +436,11 @@ class PlainEvaluation:
 
     def window(self, rows: list[PlainRow], end: int, length: int) -> list[PlainRow]:
         """Return the rows of a window: open at its beginning, closed at its end."""
-        return [row for row in rows if end - length < row.at <= end]
+        return [row for row in rows if end - length < self.counted_at(row) <= end]
+
+    def counted_at(self, row: PlainRow) -> int:
+        """Return when a row counts in windows: the start of a test is in its first minute."""
+        return max(row.at, self.start + 1)
 
     def groups(self, rows: list[PlainRow]) -> set[Group]:
         """Return the groups of rows; without keys there is one."""
@@ -464,7 +469,7 @@ class PlainEvaluation:
             length = window_length(condition["timeWindow"])
             for end in self.ends(length if "LESS_THAN" in kind else 0):
                 inside = self.window(rows, end, length)
-                known = [row for row in rows if row.at <= end] if silent else inside
+                known = [row for row in rows if self.counted_at(row) <= end] if silent else inside
                 for group in self.groups(known):
                     count = self.count(inside, group)
                     self.verdict.counts.append((count, limit))
@@ -574,7 +579,7 @@ def plainly_judged(
     if until is not None:
         end = start + until * MINUTE
     elif ordered:
-        end = math.ceil(ordered[-1].at / MINUTE) * MINUTE
+        end = math.ceil(max(ordered[-1].at, start + 1) / MINUTE) * MINUTE
     else:
         return PlainVerdict()
     evaluation = PlainEvaluation(spec, [row for row in ordered if row.at <= end], start, end)

@@ -7,7 +7,6 @@ they hold, and ends with 1 where the evaluators disagree.
 from __future__ import annotations
 
 import copy
-import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable
@@ -34,7 +33,8 @@ Drawn = tuple[dict[str, Any], Rows, int | None]
 HOUR = 60  # in minutes, as `until` is
 WORDS = ("red", "Red", "green", "blue", "a.b", "it's", "x_y", "7", "12", "naïve", "reddish")
 JOINTS = (" ", " ", "-", ", ", "/", ": ", ". ")
-NAMES = ("svc", "event", "n", "deep.er", "tags", "flag", "applicationName", "severity")
+LABEL_NAMES = ("applicationName", "subsystem", "severity")
+NAMES = ("svc", "event", "n", "deep.er", "tags", "flag", *LABEL_NAMES)
 SERVICES = ("cart", "Cart", "pay", "pay-eu")
 SEVERITIES = ("debug", "verbose", "info", "warning", "error", "critical")
 MORE, LESS = (
@@ -52,7 +52,7 @@ RELATIVE = {
 TERMS = (*["word"] * 5, "phrase", "phrase", "star", "question", "regex", "escape", "boost")
 FIELD_TERMS = ("range", "open range", "text range", "greater", "less")
 REGULAR_EXPRESSIONS = (
-    *("/[a-m].*/", "/r.d/", "/(red|pay)+/", "/ED|red/", "/^red$/", "/[^a]+/", r"/\d+/"),
+    *("/[a-m].*/", "/r.d/", "/(red|pay).?/", "/ED|red/", "/^red$/", "/[^a]+/", r"/\d+/"),
     "/red.*blue/",
 )
 DAYS = (
@@ -182,7 +182,7 @@ class RandomPair:
         self.traits.add("query field")
         if self.trait("query exists", 0.15):
             return self.one((f"{name}:*", f"_exists_:{name}"))
-        if name in ("applicationName", "severity"):
+        if name in LABEL_NAMES:
             self.traits.add("query label field")
             name = self.one(("", "metadata.")) + name
         return f"{name}:{self.leaf(TERMS + FIELD_TERMS)}"
@@ -205,7 +205,9 @@ class RandomPair:
             "escape": self.one((r"red\ green", r"pay\-eu", r"pay\*", r"re\d", r"a\.b")),
             "boost": f"{word}^2",
             "range": f"{left}{low} TO {high}{right}",
-            "open range": self.one((f"{left}{low} TO *{right}", f"{left}* TO {high}{right}")),
+            "open range": self.one(
+                (f"{left}{low} TO *{right}", f"{left}* TO {high}{right}", "[* TO *]")
+            ),
             "text range": f"{left}{first} TO {last}{right}",
             "greater": self.one((">", ">=")) + self.one((str(low), first)),
             "less": self.one(("<", "<=")) + self.one((str(high), last)),
@@ -213,33 +215,44 @@ class RandomPair:
 
     def query(self, depth: int = 2, *, within: bool = False) -> str:
         """Draw a query, or a part of one."""
+        return self.joined(depth, within=within)[1]
+
+    def joined(self, depth: int, *, within: bool) -> tuple[str, str]:
+        """Draw how the parts of a query are joined, and the query."""
         if depth == 0 or self.chance(0.35):
-            return self.term(within)
+            return "term", self.term(within)
         if not within and self.trait("query field group", 0.1):
-            return f"{self.one(NAMES)}:({self.query(1, within=True)})"
+            return "term", f"{self.one(NAMES)}:({self.query(1, within=True)})"
         if self.trait("query not", 0.05):
-            return f"NOT ({self.query(depth - 1, within=within)})"
-        left, right = (self.query(depth - 1, within=within) for _ in range(2))
-        joined = {
-            "and": f"{self.left(left)} AND {self.right(right, '+')}",
-            "or": f"{self.left(left)} OR {self.right(right, '+-N')}",
-            "implicit": f"{left} {right}",
-            "not": self.one((f"({left}) AND NOT ({right})", f"({left}) NOT ({right})")),
-            "plus": f"+({left}) ({right})",
-            "minus": self.one((f"({left}) -({right})", f"-({left}) -({right})")),
-            "group": f"({left}) OR ({right})",
-        }
-        kind = self.one((*joined, "or", "implicit"))
+            return "not", f"NOT ({self.query(depth - 1, within=within)})"
+        kind = self.one(("and", "and", "or", "or", "implicit", "implicit", "not", "plus", "minus"))
         self.traits.add(f"query {kind}")
-        return joined[kind]
+        left, right = (
+            self.part(*self.joined(depth - 1, within=within), parent=kind) for _ in range(2)
+        )
+        signed = {
+            "and": ("and", f"{left} AND {right}"),
+            "or": ("or", f"{left} OR {right}"),
+            "implicit": ("implicit", f"{left} {right}"),
+            "not": self.one(
+                (
+                    ("and", f"{left} AND NOT {right}"),
+                    ("or", f"{left} OR NOT {right}"),
+                    ("not", f"{left} NOT {right}"),
+                )
+            ),
+            "plus": self.one((("plus", f"+{left} {right}"), ("plus", f"{left} +{right}"))),
+            "minus": self.one((("minus", f"{left} -{right}"), ("minus", f"-{left} -{right}"))),
+        }
+        return signed[kind]
 
-    def left(self, query: str) -> str:
-        """Return what is before an operator: what has a sign needs brackets to be clear."""
-        return f"({query})" if re.search(r"[+-]\(|NOT ", query) or self.chance(0.3) else query
-
-    def right(self, query: str, signs: str) -> str:
-        """Return what is after an operator: what begins with a sign needs brackets to be clear."""
-        return f"({query})" if query[0] in signs or self.chance(0.3) else query
+    def part(self, kind: str, query: str, *, parent: str) -> str:
+        """Return a part of a query, in brackets where it would be unclear without them."""
+        clear = {"and": ("and", "or"), "or": ("and", "or"), "implicit": ("implicit", "plus")}
+        if kind == "term" or (kind in clear.get(parent, ()) and self.chance(0.6)):
+            return query
+        self.traits.add("query group")
+        return f"({query})"
 
     def logs_filter(self) -> dict[str, Any]:
         """Draw a filter of lines."""
@@ -273,7 +286,7 @@ class RandomPair:
         """Draw what all types have: groups, priority, schedule."""
         rest: dict[str, Any] = {}
         if self.trait("group by", 0.4):
-            keys = ("svc", "svc", "deep.er", "n", "flag", "applicationName", "metadata.severity")
+            keys = ("svc", "svc", "deep.er", "n", "flag", "application", "metadata.severity")
             rest["groupByKeys"] = self.random.sample(keys, self.one((1, 1, 2)))
         if self.trait("priority", 0.5):
             rest["priority"] = self.priority()
