@@ -49,6 +49,8 @@ RELATIVE = {
     "SAME_DAY_LAST_WEEK": 192,
     "SAME_DAY_LAST_MONTH": 744,
 }
+# Two of these in one alert are not many minutes to look at.
+SHORT = ("PREVIOUS_HOUR_OR_UNSPECIFIED", "SAME_HOUR_YESTERDAY", "YESTERDAY")
 TERMS = (*["word"] * 5, "phrase", "phrase", "star", "question", "regex", "escape", "boost")
 FIELD_TERMS = ("range", "open range", "text range", "greater", "less")
 REGULAR_EXPRESSIONS = (
@@ -426,7 +428,8 @@ class RandomPair:
     def relative(self) -> Drawn:
         """Draw an alert on the ratio of now and then."""
         names = [self.one(RELATIVE)]
-        names += [self.one(RELATIVE)] if self.chance(0.1) else []
+        if names[0] in SHORT and self.chance(0.2):
+            names.append(self.one(SHORT))
         rules = self.rules(
             lambda: {
                 "conditionType": self.comparison("relative", "LOGS_TIME_RELATIVE"),
