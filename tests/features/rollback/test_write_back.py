@@ -363,6 +363,20 @@ def test_hints_agree_with_the_edit(tmp_path: Path) -> None:
     assert edited == {file["file"] for file in shown["files"]} == {"reconciler.yaml"}
 
 
+def test_only_what_would_change_another_stays(tmp_path: Path) -> None:
+    """Of an item only the field that all items share stays; its own value is edited."""
+    made = started(tmp_path, board=EACH)
+    made.write("board.yaml", EACH.replace("slower than", "faster than"))
+    change(made, "board", "title: Search", "title: Seeker")
+
+    ran = written_back(made, "last", "Dashboard/search", "--format", "json")
+
+    assert ran.code == 3, ran.err
+    (left,) = ran.json["unplaced"]
+    assert re.findall(r"\w+\.yaml:\d+", left["why"]) == ["board.yaml:10"]
+    assert texts(made)["board.yaml"] == EACH.replace("slower than", "faster than")
+
+
 def test_no_edit_is_promised(tmp_path: Path) -> None:
     """Where `--write` would edit nothing, a rollback does not name it."""
     made = started(tmp_path, TWO, board=BOARD)
