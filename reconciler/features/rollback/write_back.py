@@ -408,7 +408,7 @@ class WayBack:
     `why` says of each resource that cannot be placed, or only in part, why it cannot, once `files`
     were made. `shared` are its fields that others use too, with these users. `placed` are the
     resources that are edited, towards `aims`: what is wanted but for these fields. `in_place` are
-    those of which a variable stays, each with a resource that uses it too.
+    those with values in place of a variable that stays, each with a resource that uses it too.
     """
 
     session: Session

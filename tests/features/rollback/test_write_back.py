@@ -401,7 +401,7 @@ def test_the_line_of_a_shared_variable_is_named(tmp_path: Path) -> None:
     assert ran.code == 3, ran.err
     (left,) = ran.json["unplaced"]
     line = texts(made)["reconciler.yaml"].splitlines().index("      team: billing  # of all") + 1
-    assert f"reconciler.yaml:{line} is also used by" in left["why"]
+    assert re.findall(r"\w+\.yaml:\d+", left["why"]) == [f"reconciler.yaml:{line}"]
     assert "Dashboard/search" in left["why"]
     assert ran.json["files"] == []
 
