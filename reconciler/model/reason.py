@@ -501,7 +501,8 @@ class RollsBack(_Coded, code="rolls-back"):
     the live state of then is kept, and is not what is restored. `state` says what is restored.
     `commit_before` is the commit of the apply before, if it is known. `refs` are the restored
     resources, `files` the files that declare them otherwise or that cannot be read, relative to the
-    project's folder, and `places` each value to change in them, as `file:line`.
+    project's folder, and `places` each value to change in them, as `file:line`; `by_hand` are those
+    that `--write` leaves as they are.
     """
 
     run: str
@@ -515,6 +516,7 @@ class RollsBack(_Coded, code="rolls-back"):
     files: tuple[str, ...] = ()
     refs: tuple[Ref, ...] = ()
     places: tuple[str, ...] = ()
+    by_hand: tuple[str, ...] = ()
 
 
 class SignalsUnread(_Coded, code="signals-unread"):

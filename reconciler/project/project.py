@@ -574,6 +574,7 @@ _VARIABLE_DEPTH = len(("environments", "local", "variables", "team"))
 
 _KEYS = frozenset(("apikey", "key", "token", "apitoken", "secret"))
 _NO_KEY = Advice(f"remove it: the key is read from {KEY_VARIABLE}, and is in no file")
+_OF_ENVIRONMENTS = frozenset(info.alias or name for name, info in Environment.model_fields.items())
 _SHOULD = re.compile("^(Input|String) should")
 
 
@@ -584,6 +585,8 @@ def _finding(kind: str, message: str, path: tuple[str | int, ...]) -> Finding:
         predicate = f"unknown setting `{path[-1]}` (known: {', '.join(names)})"
         is_key = model is Environment and str(path[-1]).casefold().replace("_", "") in _KEYS
         near = _NO_KEY if is_key else _named_so(str(path[-1]), names)
+        if model is ProjectFile and path[-1] in _OF_ENVIRONMENTS:
+            near = Advice("it is a setting of an environment: write it in each of `environments`")
         return Finding("P101", path, predicate, suggestion=near, at_key=True)
     if kind == "missing":
         return Finding("P101", path[:-1], f"`{path[-1]}` is required")

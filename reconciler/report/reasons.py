@@ -229,9 +229,17 @@ def after_rollback(remark: model.RollsBack, mark: ValueMark = str) -> Iterator[s
         named = first_few(remark.refs, MOST_NAMED, mark)
         yield f"no manifest was found that still declares the change of {named}"
         return
-    places = first_few(remark.places or remark.files, MOST_NAMED, mark)
-    does = f"`{_writing(remark)}` edits" if remark.places else "edit by hand"
-    yield f"{does} what still declares the change: {places}"
+    edited = [place for place in remark.places if place not in remark.by_hand]
+    if edited:
+        places = first_few(edited, MOST_NAMED, mark)
+        yield f"`{_writing(remark)}` edits what still declares the change: {places}"
+    if remark.by_hand:
+        places = first_few(remark.by_hand, MOST_NAMED, mark)
+        why = "others use it too, or it cannot be placed"
+        yield f"by hand or by `overrides:` ({why}): {places}"
+    if not remark.places:
+        places = first_few(remark.files, MOST_NAMED, mark)
+        yield f"edit by hand what still declares the change: {places}"
     commit, _, dirty = remark.commit.partition("-")
     if not _COMMIT.fullmatch(commit):
         return

@@ -37,6 +37,7 @@ PROJECTS = [
     _project("a tab in a project", "2:1", "a tab cannot indent", "environments:", "\tlocal: {}", code="M101"),
     _project("a key twice in a project", "2:1", "appears twice", "manifests: [.]", "manifests: [a]", code="M102"),
     _project("a near setting", "1:1", "unknown setting `manifest` (known: manifests, exclude, defaultEnvironment, environments, secrets, driftIgnore, trustedBranches, mentionOwners, checks, limits, baseline, rules)", "manifest: [.]", suggests="manifests"),
+    _project("a setting of an environment at the top", "1:1", "unknown setting `variables`", "variables: {team: a}", suggests="environments"),
     _project("a setting in snake case", "1:1", "unknown setting", "default_environment: local", suggests="defaultEnvironment"),
     _project("text for manifests", "1:12", "`manifests` must be a list", "manifests: ."),
     _project("a number for a path", "1:13", "item 1 must be text", "manifests: [1]"),

@@ -35,7 +35,7 @@ _LONGEST_CELL = 80
 class WrittenBack:
     """The files that declare again what was declared before a run.
 
-    `unplaced` are the resources that cannot be placed, with the reason. `broken` are errors in
+    `unplaced` are resources that are not edited in full, with the reason. `broken` are errors in
     manifests, so that it is not known what they share. Nothing was written if it is `only_shown`.
     """
 
@@ -56,7 +56,7 @@ class WrittenBack:
         """The counts in one line."""
         would = " would be" if self.only_shown else ""
         head = f"{plural(len(self.files), 'file')}{would} edited"
-        left = f"; {plural(len(self.unplaced), 'resource')} cannot be placed"
+        left = f"; {plural(len(self.unplaced), 'resource')} not edited in full"
         broken = f"; {plural(len(self.broken), 'error')} in manifests"
         rest = (left if self.unplaced else "") + (broken if self.broken else "")
         return f"before the run {self.run[:SHORT_RUN]}: {head}{rest}"
@@ -92,7 +92,7 @@ def written_markdown(made: WrittenBack) -> str:
         f"| {code(name, _LONGEST_CELL)} | {code(why, 4 * _LONGEST_CELL)} |"
         for name, why in made.left
     ]
-    lines += ["| left as it is | why |", "|---|---|", *rows] if rows else []
+    lines += ["| not edited in full | why |", "|---|---|", *rows] if rows else []
     folds = [
         Fold(file.name, "edited", fix_diff(file.name, file.before, file.after).splitlines())
         for file in made.files
@@ -110,7 +110,7 @@ class WrittenFileDocument(TypedDict):
 
 @with_config(ConfigDict(extra="forbid"))
 class UnplacedDocument(TypedDict):
-    """A resource with a manifest that is left as it is."""
+    """A resource with a manifest that is left as it is, in whole or in part."""
 
     ref: str
     why: str

@@ -190,8 +190,11 @@ def _remark(session: Session, states: StatesBefore) -> model.RollsBack:
     applied = is_apply(run)
     refs = tuple(sorted(manifest.ref for manifest in found.manifests))
     back = way_back(session, states)
-    places = back.places()
-    unread = files_naming(session.project, sorted(back.why)) if back.why else ()
+    back.files()
+    by_hand = back.places_left()
+    places = sorted({*back.places(), *by_hand})
+    lost = sorted(ref for ref in back.why if ref not in back.values)
+    unread = files_naming(session.project, lost) if lost else ()
     lives = any(put_back.state == "live" for put_back in found.said.values())
     return model.RollsBack(
         run=run.entry.run,
@@ -206,6 +209,7 @@ def _remark(session: Session, states: StatesBefore) -> model.RollsBack:
         files=tuple(dict.fromkeys((*(file for file, _ in places), *unread))),
         refs=refs,
         places=tuple(f"{file}:{line}" for file, line in places),
+        by_hand=tuple(f"{file}:{line}" for file, line in by_hand),
     )
 
 

@@ -119,7 +119,8 @@ def _keeping(ref: Ref, undone: str | None) -> str:
         return f"{_KEEP}: revert the change in the manifests"
     return ResourceRemedy(
         *(
-            f"{_KEEP}: `{from_journal('rollback', f'{undone} {refs} --write')}` edits the manifests"
+            f"{_KEEP}: `{from_journal('rollback', f'{undone} {refs} --write')}` edits the "
+            "manifests, and lists what is to be edited by hand"
             for refs in (ref, ARGUMENTS)
         )
     )

@@ -19,6 +19,7 @@ from typing import Final, TypeAlias
 
 from reconciler.document import (
     ABSENT,
+    ANY,
     Json,
     Missing,
     Path,
@@ -404,7 +405,10 @@ def _with_value(document: Json, path: Path, value: Json | Missing) -> Json:
 class WayBack:
     """The way back of manifests to `wanted`, the specs of some resources by the journal.
 
-    `why` says of each resource that cannot be placed why it cannot, once `files` were made.
+    `why` says of each resource that cannot be placed, or only in part, why it cannot, once `files`
+    were made. `shared` are its fields that others use too, with these users. `placed` are the
+    resources that are edited, towards `aims`: what is wanted but for these fields. `in_place` are
+    those with values in place of a variable that stays, each with a resource that uses it too.
     """
 
     session: Session
@@ -416,10 +420,15 @@ class WayBack:
     finder: ValueFinder = field(init=False)
     declared: dict[Ref, tuple[Manifest, Original]] = field(default_factory=dict)
     values: dict[Ref, list[NewValue]] = field(default_factory=dict)
+    placed: list[Ref] = field(default_factory=list)
+    shared: dict[Ref, tuple[set[Path], set[str]]] = field(default_factory=dict)
+    aims: dict[Ref, dict[str, Json]] = field(init=False)
+    in_place: dict[Ref, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Read the manifests, and find where the values of each resource are written."""
         project = self.session.project
+        self.aims = dict(self.wanted)
         self.workspace = self._read([self.scope])[self.scope.environment]
         originals = Originals(project.root, self.roots, self.workspace.read, self.session.name)
         self.finder = ValueFinder(originals, project.file, self.session.name)
@@ -475,8 +484,20 @@ class WayBack:
         found = next(iter(own), None) or next((e for e in errors if e.file in files), None)
         return _NOT_DECLARED if found is None else f"its manifest is broken: {_said(found)}"
 
-    def _place(self, ref: Ref, *, in_place: bool = False) -> None:
+    def _place(self, ref: Ref) -> bool:
         """Find the places of the values of one resource, or keep why there is none."""
+        try:
+            self.values[ref] = self._values(ref, self.aims[ref], in_place=ref in self.in_place)
+        except WovenError as error:
+            self.why[ref] = str(error)
+        except (KeyError, IndexError, RecursionError):
+            self.why[ref] = LOST
+        else:
+            return True
+        return False
+
+    def _values(self, ref: Ref, aim: dict[str, Json], *, in_place: bool) -> list[NewValue]:
+        """Return the values to write, so that a resource is declared as `aim`."""
         manifest, original = self.declared[ref]
         spelling = Respelling(
             finder=self.finder,
@@ -484,13 +505,8 @@ class WayBack:
             targets=self._targets(ref),
             in_place=in_place,
         )
-        try:
-            sides = self._now(manifest), in_usual_order(self.wanted[ref], BY_NAME[ref.kind].spec)
-            self.values[ref] = new_values(manifest, original, sides, spelling)
-        except WovenError as error:
-            self.why[ref] = str(error)
-        except (KeyError, IndexError, RecursionError):
-            self.why[ref] = LOST
+        sides = self._now(manifest), in_usual_order(aim, BY_NAME[ref.kind].spec)
+        return new_values(manifest, original, sides, spelling)
 
     def _targets(self, ref: Ref) -> dict[str, Ref | str]:
         """Return the resources that one may refer to, by their ids."""
@@ -513,27 +529,25 @@ class WayBack:
         return remote.complete(replace(manifest, spec=spec), before, memory)
 
     def places(self) -> list[tuple[str, int]]:
-        """Return file and line of each value that is to change, in their order."""
-        return self.places_of(self.values)
+        """Return file and line of each value that `files` edit, in their order."""
+        return _places(value for ref in self.placed for value in self.values[ref])
 
-    def places_of(self, refs: Iterable[Ref]) -> list[tuple[str, int]]:
-        """Return file and line of each value of some resources that is to change, in order."""
-        found = (
-            (place.script.name, _line(place, difference.path))
-            for ref in refs
-            for place, value in self.values[ref]
-            for difference in differences(place.value, value)
-        )
-        return sorted(set(found))
+    def places_left(self) -> list[tuple[str, int]]:
+        """Return file and line of each value that is to change and that `files` do not edit."""
+        left = {place for ref in self.shared for place in self._places_shared(ref)}
+        others = (ref for ref in self.why if ref in self.values and ref not in self.shared)
+        return sorted(left.union(*(_places(self.values[ref]) for ref in others)))
 
     def files(self) -> list[Edited]:
         """Return the files to write, and keep in `why` what cannot be placed."""
-        placed = self._alone_here(
-            self._fitting([ref for ref in self.values if ref not in self.why])
-        )
-        files, why = self._attempt(placed, alone=True)
-        self.why |= dict.fromkeys(placed, why) if why else {}
-        return [] if why else files
+        placed = [ref for ref in self.values if ref not in self.why]
+        known: dict[Ref, list[NewValue]] | None = None
+        while known != (state := {ref: self.values[ref] for ref in placed}):
+            known = state
+            placed = self._alone_here(self._fitting(placed))
+        self.placed = placed
+        self.why |= {ref: self._shared_by(ref) for ref in self.shared}
+        return drafted({ref: self.values[ref] for ref in placed})
 
     @cached_property
     def broken(self) -> list[Complaint]:
@@ -542,78 +556,153 @@ class WayBack:
         return [complaint for complaint in every.complaints if complaint.is_error]
 
     def _alone_here(self, refs: Sequence[Ref]) -> list[Ref]:
-        """Return the resources with values that no other environment uses; keep why of the rest."""
+        """Return the resources with values that no other environment uses, and leave the rest."""
         changed: dict[Ref, list[str]] = {}
+        paths: dict[Ref, set[Path]] = {}
         files = drafted({ref: self.values[ref] for ref in refs})
         after = self._read(self._scopes_elsewhere(files), files) if files else {}
         for name, workspace in after.items():
-            for ref in _changed(self._elsewhere[name], workspace):
+            for ref, fields in _changed(self._elsewhere[name], workspace).items():
                 changed.setdefault(ref, []).append(name)
+                paths.setdefault(ref, set()).update(fields)
         if not changed:
             return [*refs]
-        if len(refs) == 1:
-            users = [f"{ref} in {', '.join(names)}" for ref, names in changed.items()]
-            self.why[refs[0]] = self._shared_by(refs[0], listed(users, MOST_NAMED, "; "))
-            return []
+        users = {ref: f"{ref} in {', '.join(names)}" for ref, names in changed.items()}
         own = [ref for ref in refs if ref in changed]
-        for ref in own:
-            self.why[ref] = self._shared_by(ref, f"{ref} in {', '.join(changed[ref])}")
-        rest = [ref for ref in refs if ref not in changed]
-        if own:
+        if len(refs) == 1 and not own:
+            self._leave(refs[0], self._fields(refs[0]), set(users.values()))
+            return []
+        kept = {
+            ref: self._leave(ref, _touched(self._fields(ref), paths[ref]), {users[ref]})
+            for ref in own
+        }
+        rest = [ref for ref in refs if kept.get(ref, True)]
+        if own or not rest:
             return self._alone_here(rest) if rest else []
         half = len(rest) // 2
         return [*self._alone_here(rest[:half]), *self._alone_here(rest[half:])]
 
-    def _shared_by(self, ref: Ref, users: str) -> str:
+    def _fields(self, ref: Ref) -> set[Path]:
+        """Return the fields of a resource that are to change; a list is one field."""
+        shape = BY_NAME[ref.kind].exact_shape
+        return set(_leaves(self._now(self.declared[ref][0]), self.aims[ref], shape))
+
+    def _leave(self, ref: Ref, fields: set[Path], users: set[str]) -> bool:
+        """Leave some fields that others use too as they are; return whether others remain."""
+        known_fields, known_users = self.shared.setdefault(ref, (set(), set()))
+        known_fields |= fields
+        known_users |= users
+        left = self._fields(ref) - fields
+        self.aims[ref] = self._with(ref, left)
+        return bool(left) and self._place(ref)
+
+    def _with(self, ref: Ref, fields: set[Path]) -> dict[str, Json]:
+        """Return what a resource declares now, with some fields as they are wanted."""
+        document: Json = self._now(self.declared[ref][0])
+        for path in sorted(fields, key=str):
+            document = _with_value(document, path, value_at(self.wanted[ref], path))
+        assert isinstance(document, dict)  # noqa: S101 - a field of it is replaced
+        return document
+
+    def _places_shared(self, ref: Ref) -> list[tuple[str, int]]:
+        """Return where the fields are written that others use too: a variable at its own place."""
+        aim, source = self._with(ref, self.shared[ref][0]), self.declared[ref][0].source
+        try:
+            return _places(self._values(ref, aim, in_place=False))
+        except (WovenError, KeyError, IndexError, RecursionError):
+            return [(source.file, source.line)]
+
+    def _shared_by(self, ref: Ref) -> str:
         """Return which values of a resource others use, and what to write in their place."""
         manifest, _ = self.declared[ref]
         shape = BY_NAME[ref.kind].exact_shape
-        now, wanted = self._now(manifest), self.wanted[ref]
-        patch = _patch(now, wanted, shape)
+        fields, users = self.shared[ref]
+        places = self._places_shared(ref)
+        now, aim = self._now(manifest), self._with(ref, fields)
+        patch = _patch(now, aim, shape)
         is_enough = manifest.source.item is None and same(
-            overridden(now, patch, shape).document, wanted, shape
+            overridden(now, patch, shape).document, aim, shape
         )
         spelled = written_out(pointing({self.session.name: patch}, self._targets(ref)))
         override = json.dumps(spelled, ensure_ascii=False)
         alone = (
             f"; for {self.session.name} alone: `overrides: {override}` in {manifest.source.file}"
         )
-        places = listed([f"{file}:{line}" for file, line in self.places_of([ref])], MOST_NAMED)
+        project = self.session.project.file
+        of_variable = {self.in_place.get(ref, "")} - {""}
+        is_variable = project is not None and any(
+            file == project.relative_to(self.session.project.root).as_posix() for file, _ in places
+        )
+        named = listed(sorted(users | of_variable if is_variable else users), MOST_NAMED, "; ")
+        where = listed([f"{file}:{line}" for file, line in places], MOST_NAMED)
         remedy = "to change all of these, edit it by hand"
-        return f"{places} is also used by {users}: {remedy}{alone if is_enough else ''}"
+        return f"{where} is also used by {named}: {remedy}{alone if is_enough else ''}"
 
     def _fitting(self, refs: Sequence[Ref]) -> list[Ref]:
+        """Return the resources with values that fit together, and leave the rest."""
+        return self._together(self._divided(refs)) if refs and self._attempt(refs) else [*refs]
+
+    def _divided(self, refs: Sequence[Ref]) -> list[Ref]:
         """Return the resources with values that fit; a group that does not fit is divided."""
-        if not refs or not (why := self._attempt(refs)[1]):
+        if not (why := self._attempt(refs)):
             return [*refs]
         if len(refs) > 1:
             half = len(refs) // 2
-            return [*self._fitting(refs[:half]), *self._fitting(refs[half:])]
+            return [*self._divided(refs[:half]), *self._divided(refs[half:])]
         (ref,) = refs
         # A variable that others use too stays: the value is written where the variable is named.
-        self._place(ref, in_place=True)
-        if ref not in self.why and not self._attempt(refs)[1]:
+        self.in_place.setdefault(ref, str(why) if isinstance(why, Ref) else "")
+        if self._place(ref) and not self._attempt(refs):
             return [ref]
+        if isinstance(why, Ref):
+            return [ref] if self._leave_unfit(ref, str(why)) else []
+        self.shared.pop(ref, None)
         self.why.setdefault(ref, why)
         return []
 
-    def _attempt(self, refs: Sequence[Ref], *, alone: bool = False) -> tuple[list[Edited], str]:
-        """Return the files with the values of some resources, and what is wrong with them, or "".
+    def _leave_unfit(self, ref: Ref, user: str) -> bool:
+        """Leave the fields that do not fit as they are; return whether others remain."""
+        fields, aim = self._fields(ref), self.aims[ref]
+        unfit = {path for path in fields if len(fields) == 1 or not self._fits(ref, path)}
+        self.aims[ref] = aim
+        if self._leave(ref, unfit or fields, {user}) and not self._attempt([ref]):
+            return True
+        self.aims[ref] = aim
+        return self._leave(ref, fields, {user})
 
-        Another resource may change towards what is wanted of it, unless these are `alone`.
+    def _fits(self, ref: Ref, path: Path) -> bool:
+        self.aims[ref] = self._with(ref, {path})
+        return self._place(ref) and not self._attempt([ref])
+
+    def _together(self, refs: Sequence[Ref]) -> list[Ref]:
+        """Return the resources with values that fit together, and keep why of the rest."""
+        if not self._attempt(refs):
+            return [*refs]
+        kept: list[Ref] = []
+        for ref in refs:
+            if why := self._attempt([*kept, ref]):
+                self.why[ref] = f"it does not go with others: {why}"
+            else:
+                kept.append(ref)
+        return kept
+
+    def _attempt(self, refs: Sequence[Ref]) -> str | Ref:
+        """Return what is wrong with the files with the values of some resources; "" for nothing.
+
+        It is a text, or a resource that uses a value too and that may not change so.
         """
         try:
             files = drafted({ref: self.values[ref] for ref in refs})
         except WovenError as error:
-            return [], str(error)
-        return files, self._wrong(files, refs, alone=alone)
+            return str(error)
+        return self._wrong(files, refs)
 
-    def _wrong(self, files: Sequence[Edited], refs: Sequence[Ref], *, alone: bool) -> str:
+    def _wrong(self, files: Sequence[Edited], refs: Sequence[Ref]) -> str | Ref:
         """Return what is wrong with files, which are read as any run reads them; "" for nothing."""
         if not files:
             return ""
-        name, known = self.scope.environment, self.scope.variables
-        scope = replace(self.scope, variables=self._variables(name, known, files))
+        name, variables = self.scope.environment, self.scope.variables
+        scope = replace(self.scope, variables=self._variables(name, variables, files))
         after = self._read([scope], files)[name]
         before = {(error.file, error.code, error.message) for error in self.workspace.errors}
         for error in after.errors:
@@ -622,12 +711,11 @@ class WayBack:
         now = {manifest.ref: manifest for manifest in after.manifests}
         if any(ref not in now or self._is_unlike(now[ref]) for ref in refs):
             return _UNLIKE
-        for manifest in _changed(self.workspace, after).values():
-            ref = manifest.ref
-            if ref in refs:
-                continue
-            if alone or ref not in now or not self._is_nearer(manifest, now[ref]):
-                return self._shared_by(refs[0], str(ref))
+        known = {manifest.ref: manifest for manifest in self.workspace.manifests}
+        for ref in _changed(self.workspace, after):
+            # Another resource may change towards what is wanted of it.
+            if ref not in refs and (ref not in now or not self._is_nearer(known[ref], now[ref])):
+                return ref
         return self._shared_with_broken(refs)
 
     def _shared_with_broken(self, refs: Sequence[Ref]) -> str:
@@ -661,8 +749,13 @@ class WayBack:
         return known
 
     def _is_unlike(self, manifest: Manifest) -> bool:
+        """Return whether a manifest differs from what is wanted in more than it is to."""
         shape = BY_NAME[manifest.ref.kind].exact_shape
-        return not same(self._now(manifest), self.wanted[manifest.ref], shape)
+        left, aimed = (
+            {change.path for change in differences(side, self.wanted[manifest.ref], shape)}
+            for side in (self._now(manifest), self.aims[manifest.ref])
+        )
+        return not left <= aimed
 
     def _is_nearer(self, before: Manifest, after: Manifest) -> bool:
         """Return whether a manifest differs from what is wanted in fewer fields than before."""
@@ -676,14 +769,49 @@ class WayBack:
         return left < first
 
 
-def _changed(before: Workspace, after: Workspace) -> dict[Ref, Manifest]:
-    """Return the manifests that declare something else afterwards, or that are gone."""
+def _changed(before: Workspace, after: Workspace) -> dict[Ref, set[Path]]:
+    """Return the manifests that declare something else afterwards, or are gone: the fields."""
     now = {manifest.ref: manifest for manifest in after.manifests}
     return {
-        manifest.ref: manifest
+        manifest.ref: set(_leaves(manifest.spec, now[manifest.ref].spec, ANY))
+        if manifest.ref in now
+        else {()}
         for manifest in before.manifests
         if manifest.ref not in now or replace(now[manifest.ref], source=manifest.source) != manifest
     }
+
+
+def _leaves(
+    now: Json | Missing, wanted: Json | Missing, shape: Shape, at: Path = ()
+) -> Iterator[Path]:
+    """Yield the paths of the fields that differ; a list is one field."""
+    if not isinstance(now, dict) or not isinstance(wanted, dict):
+        yield at
+        return
+    for key in {**now, **wanted}:
+        before, after = now.get(key, ABSENT), wanted.get(key, ABSENT)
+        if not same(before, after, shape.at(key)):
+            yield from _leaves(before, after, shape.at(key), (*at, key))
+
+
+def _touched(fields: set[Path], changed: set[Path]) -> set[Path]:
+    """Return the fields that a change of others touches; all of them if that is not known."""
+    touched = {
+        path
+        for path in fields
+        if any(path[: len(other)] == other[: len(path)] for other in changed)
+    }
+    return touched or fields
+
+
+def _places(values: Iterable[NewValue]) -> list[tuple[str, int]]:
+    """Return file and line of each value that is to change, in their order."""
+    found = (
+        (place.script.name, _line(place, difference.path))
+        for place, value in values
+        for difference in differences(place.value, value)
+    )
+    return sorted(set(found))
 
 
 def _patch(now: Json | Missing, wanted: Json, shape: Shape) -> Json:

@@ -314,6 +314,98 @@ def test_what_other_environments_share_stays(tmp_path: Path, where: str) -> None
     assert texts(made) == now
 
 
+FRAMES = TWO.replace("{team: payments,", "{team: payments, frame: 7200s, target: 99.5,")
+FRAMES = FRAMES.replace(
+    "      limit: 300\n", "      limit: 300\n      frame: 3600s\n      target: 99.9\n", 1
+)
+FRAMED = BOARD.replace("    off: {}", "    relativeTimeFrame: ${var:frame}")
+TARGET = SLO.replace("99.9", "${var:target}")
+
+
+def shared_in_part(root: Path) -> Workspace:
+    """Return a workspace whose last run changed a shared field and two variables of its own."""
+    other = FRAMED.replace("name: checkout}", "name: other}").replace("Checkout", "Other")
+    made = started(root, FRAMES, board=FRAMED, other=other, slo=TARGET)
+    made.write("board.yaml", FRAMED.replace("first", "second"))
+    made.write("reconciler.yaml", FRAMES.replace("frame: 3600s", "frame: 60s"))
+    change(made, "reconciler", "target: 99.9\n", "target: 99.95\n")
+    return made
+
+
+def test_only_the_shared_field_stays(tmp_path: Path) -> None:
+    """Of a resource only the field that another environment uses stays; its variable is edited.
+
+    Others that use that variable are not listed, and what is advised is about that field alone.
+    """
+    made = shared_in_part(tmp_path)
+
+    ran = written_back(made, "last", "--format", "json")
+
+    assert ran.code == 3, ran.err
+    (left,) = ran.json["unplaced"]
+    assert left["ref"] == "Dashboard/checkout"
+    assert re.findall(r"\w+\.yaml:\d+", left["why"]) == ["board.yaml:7"]
+    (override,) = re.findall(r"`overrides: (.*?)`", left["why"])
+    assert json.loads(override) == {"local": {"dashboard": {"description": "first"}}}
+    assert texts(made)["reconciler.yaml"] == FRAMES
+
+
+@pytest.mark.promise("S45")
+def test_hints_agree_with_the_edit(tmp_path: Path) -> None:
+    """A rollback says of each place whether `--write` edits it or it is to be edited by hand."""
+    made = shared_in_part(tmp_path)
+
+    (remark,) = roll_back(made, "last", "--dry-run", "--format", "json").json["remarks"]
+    shown = written_back(made, "last", "--dry-run", "--format", "json").json
+
+    assert remark["byHand"] == ["board.yaml:7"]
+    edited = {place.split(":")[0] for place in remark["places"] if place not in remark["byHand"]}
+    assert edited == {file["file"] for file in shown["files"]} == {"reconciler.yaml"}
+
+
+def test_only_what_would_change_another_stays(tmp_path: Path) -> None:
+    """Of an item only the field that all items share stays; its own value is edited."""
+    made = started(tmp_path, board=EACH)
+    made.write("board.yaml", EACH.replace("slower than", "faster than"))
+    change(made, "board", "title: Search", "title: Seeker")
+
+    ran = written_back(made, "last", "Dashboard/search", "--format", "json")
+
+    assert ran.code == 3, ran.err
+    (left,) = ran.json["unplaced"]
+    assert re.findall(r"\w+\.yaml:\d+", left["why"]) == ["board.yaml:10"]
+    assert texts(made)["board.yaml"] == EACH.replace("slower than", "faster than")
+
+
+def test_no_edit_is_promised(tmp_path: Path) -> None:
+    """Where `--write` would edit nothing, a rollback does not name it."""
+    made = started(tmp_path, TWO, board=BOARD)
+    change(made, "board", "first", "second")
+
+    said = roll_back(made, "last", "--dry-run").err
+
+    assert "board.yaml:7" in said
+    assert "--write" not in said
+
+
+def test_the_line_of_a_shared_variable_is_named(tmp_path: Path) -> None:
+    """For a variable that others use too, its own line is named, with all that use it."""
+    text = BOARD.replace("first", "${var:team}")
+    other = text.replace("name: checkout}", "name: search}").replace("Checkout", "Search")
+    theirs = TWO.replace("{team: payments,", "{team: theirs,")
+    made = started(tmp_path, theirs, board=text, other=other)
+    change(made, "reconciler", "team: payments  # of all", "team: billing  # of all")
+
+    ran = written_back(made, "last", "Dashboard/checkout", "--format", "json")
+
+    assert ran.code == 3, ran.err
+    (left,) = ran.json["unplaced"]
+    line = texts(made)["reconciler.yaml"].splitlines().index("      team: billing  # of all") + 1
+    assert re.findall(r"\w+\.yaml:\d+", left["why"]) == [f"reconciler.yaml:{line}"]
+    assert "Dashboard/search" in left["why"]
+    assert ran.json["files"] == []
+
+
 def test_an_override_is_advised(tmp_path: Path) -> None:
     """With the override that is advised for a shared place, the next plan is all keep."""
     made = started(tmp_path, TWO, board=BOARD)
