@@ -222,7 +222,7 @@ def optional(schema: dict[str, Any]) -> dict[str, Any]:
 # properties that are written here, and allows no other.
 MESSAGE = strict(text=text())
 RULE = strict(
-    id=text(r"^[ALMP]\d{3}$"),
+    id=text(r"^[ALMPT]\d{3}$"),
     shortDescription=strict(text=text()),
     fullDescription=strict(text=text()),
     help=strict(text=text(), markdown=text()),
@@ -238,7 +238,7 @@ LOCATION = strict(
     logicalLocations=optional(many(strict(fullyQualifiedName=text()), uniqueItems=True)),
 )
 RESULT = strict(
-    ruleId=text(r"^[ALMP]\d{3}$"),
+    ruleId=text(r"^[ALMPT]\d{3}$"),
     ruleIndex=whole(0),
     level={"enum": ["none", "note", "warning", "error"]},
     message=MESSAGE,
