@@ -64,6 +64,7 @@ _AS_WRITTEN: Final = frozenset(("M204", "M301", "M311", "M314"))
 """Codes with suggestions that are YAML. Others are plain text, in the quotes of the place."""
 
 _EXPRESSION: Final = re.compile(ANY_PATTERN)
+_OPENING: Final = re.compile(r"\{(\s*)(?=[^\s#}])")
 _BARE: Final = re.compile(r"[A-Za-z_][\w./-]*|[0-9.]+s", re.ASCII)
 _BLOCK: Final = ("|", ">")
 
@@ -107,8 +108,8 @@ def _splices(
         if complaint.code not in codes or not complaint.line or not complaint.suggestion:
             continue
         offset = reading.lines.offset(complaint.line, complaint.column)
-        if complaint.code == NO_VERSION and not complaint.path:
-            found[offset, offset] |= {*_version(text, offset, is_json=is_json)}
+        if complaint.code == NO_VERSION and not complaint.path and not is_json:
+            found[offset, offset] |= {*_version(text, offset)}
             continue
         if isinstance(complaint.suggestion, Advice):
             continue
@@ -122,19 +123,15 @@ def _splices(
     return [splice for splices in found.values() if len(splices) == 1 for splice in splices]
 
 
-def _version(text: str, offset: int, *, is_json: bool) -> Iterator[Splice]:
+def _version(text: str, offset: int) -> Iterator[Splice]:
     """Yield the splice that writes `apiVersion` as the first key of the mapping at a place."""
-    quote = '"' if is_json else ""
-    field = f"{quote}apiVersion{quote}: {quote}{API_VERSION}{quote}"
-    if opening := re.compile(r"\{(\s*)(?=[^\s#}])").match(text, offset):
+    field = f"apiVersion: {API_VERSION}"
+    if opening := _OPENING.match(text, offset):
         yield Splice(opening.end(), opening.end(), f"{field},{opening[1] or ' '}")
         return
     indent = text[text.rfind("\n", 0, offset) + 1 : offset].lstrip("\ufeff")
-    is_first = not indent.strip(" \t")
-    end = "\r\n" if "\r\n" in text else "\n"
-    if is_json:
-        yield Splice(offset, offset, f"{field},{end}{indent}" if is_first else f"{field}, ")
-    elif is_first:
+    if not indent.strip(" "):
+        end = "\r\n" if "\r\n" in text else "\n"
         yield Splice(offset, offset, f"{field}{end}{indent}")
 
 

@@ -93,27 +93,16 @@ def test_a_missing_version(workspace: Workspace, ending: str) -> None:
     assert file.read_bytes() == f"# ours\n{REPAIRED}".replace("\n", ending).encode()
 
 
-@pytest.mark.parametrize(
-    ("name", "before", "after"),
-    [
-        ("a.yaml", "{kind: SLO, %s}", "{apiVersion: reconciler/v1, kind: SLO, %s}"),
-        (
-            "a.json",
-            '{\n  "kind": "SLO", %s}',
-            '{\n  "apiVersion": "reconciler/v1",\n  "kind": "SLO", %s}',
-        ),
-    ],
-)
-def test_a_missing_version_in_braces(
-    workspace: Workspace, name: str, before: str, after: str
-) -> None:
-    """In braces a missing `apiVersion` becomes the first member."""
-    rest = '"metadata": {"name": "a"}, "spec": {}'
-    file = workspace.write(name, before % rest)
+def test_a_missing_version_in_braces(workspace: Workspace) -> None:
+    """In braces a missing `apiVersion` becomes the first member; an empty one is left."""
+    rest = "kind: SLO, metadata: {name: a}, spec: {}}"
+    file = workspace.write("a.yaml", "{" + rest)
+    empty = workspace.write("b.yaml", "{apiVersion: , " + rest)
 
     workspace.run("validate", "--fix")
 
-    assert file.read_text("utf-8") == after % rest
+    assert file.read_text("utf-8") == "{apiVersion: reconciler/v1, " + rest
+    assert empty.read_text("utf-8") == "{apiVersion: , " + rest
 
 
 def test_shown(workspace: Workspace, golden: Golden) -> None:
