@@ -188,7 +188,7 @@ LONGEST_REASONS = 250
 
 
 def blocked_alone(plan: Plan) -> Change | None:
-    """Return the one blocked change, whose notice has its reasons.
+    """Return the one blocked change; its notice has its reasons.
 
     None for none or several, and where the reasons are too long for a notice.
     """
