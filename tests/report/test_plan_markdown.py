@@ -28,8 +28,7 @@ from sample_plans import (
     rewritten,
 )
 
-from reconciler.model import GuardViolation, Plan
-from reconciler.model.guards import GuardLevel
+from reconciler.model import GuardLevel, GuardViolation, Plan
 from reconciler.report.markdown import COMMENT_BYTES, code, element, fenced
 from reconciler.report.plan.formats import plan_markdown
 from reconciler.runtime.advice import in_job
