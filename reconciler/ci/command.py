@@ -238,15 +238,16 @@ def _carry_out(job: Job) -> None:
         raise
     except BaseException as raised:  # noqa: BLE001 - as in root.py: a job reports every error
         error = first_of(raised)
-        job.result.failure = failure_by(error, report_error(error), job.result.complaint_lines)
+        job.result.failure = failure_by(error, report_error(error), job.result)
 
 
-def failure_by(error: BaseException, code: int, complaint_lines: list[str]) -> Failure:
+def failure_by(error: BaseException, code: int, result: JobResult) -> Failure:
     """Return the failure of a run that ended early, for a reason that the log has already."""
     lines = str(error).splitlines() or [type(error).__name__]
     if code in SIGNALLED:
         lines = ["stopped by a signal"]
-    if isinstance(error, InvalidInput) and complaint_lines:
-        lines = complaint_lines
+    said = ""
+    if isinstance(error, InvalidInput) and result.complaint_lines:
+        lines, said = result.complaint_lines, result.complaint_words
     is_unreviewed = isinstance(error, PlanNotFound)
-    return Failure(code=code, errors=lines, is_logged=True, is_unreviewed=is_unreviewed)
+    return Failure(code=code, errors=lines, is_logged=True, is_unreviewed=is_unreviewed, said=said)

@@ -43,6 +43,7 @@ from reconciler.report.reasons import notes_of
 from reconciler.report.safe import safe
 from reconciler.report.table import Style
 from reconciler.report.words import first_few, plural
+from reconciler.syntax.diagnostic import CODES
 
 FailureReason: TypeAlias = Literal[
     "validation",
@@ -91,6 +92,9 @@ WORDS: dict[FailureReason, str] = {
     "internal": "the run ended early",
 }
 """Messages of the failure reasons."""
+
+OF_TESTS = "T"
+"""Beginning of the codes about tests of alerts."""
 
 ResultWord: TypeAlias = Literal[
     "no-changes", "changes", "applied", "partial", "failed", "stale", "blocked", "in-doubt"
@@ -287,6 +291,13 @@ class JobResult:
         ]
 
     @property
+    def complaint_words(self) -> str:
+        """Return what is wrong where only tests of the change are; else ""."""
+        codes = {complaint.code for complaint in self.checked.workspace.errors}
+        are_tests = all(code.startswith(OF_TESTS) for code in codes)
+        return CODES[min(codes)] if codes and are_tests else ""
+
+    @property
     def is_offline(self) -> bool:
         """Return whether the plan was made without the service, so that it cannot be applied."""
         return self.compared is not PlanBasis.LIVE
@@ -371,7 +382,10 @@ def summary_of(result: JobResult, whole: str) -> str:
         environment = result.checked.environment
         where = f" for {code(environment, 80)}" if environment else ""
         title = f"`{result.command}`{where}: {result.failure.words}"
-        parts.append(failure_markdown(title, result.failure.errors))
+        # The plan that follows has the refusals, with remedies.
+        below = set[str]() if result.plan is None else {*result.refusals.lines}
+        errors = [error for error in result.failure.errors if error not in below]
+        parts.append(failure_markdown(title, errors))
     if result.plan is not None:
         above = f"{result.compared.note}\n\n" if result.is_offline else ""
         parts.append(above + plan_markdown(result.plan, budget=SUMMARY_BYTES // 2, whole=whole))

@@ -9,7 +9,7 @@ import click
 from reconciler.cli import options
 from reconciler.cli.console import data, stderr_style, stdout_style, words
 from reconciler.errors import InvalidInput, UsageError
-from reconciler.operations.check_project import Checked, after_check, check
+from reconciler.operations.check_project import Checked, after_check, check, remarks_on
 from reconciler.operations.open_project import Options, read_project
 from reconciler.operations.open_session import counts_of
 from reconciler.report.complaints.document import (
@@ -83,9 +83,17 @@ def validate(
     checked = after_check(whole, options, asked)
     with options.waits.step(Deed.REPORTING):
         _tell(options, checked, form)
-    if form == "text" and not options.quiet and checked.workspace.complaints:
-        _count_repairs(options, whole)
+    if form == "text" and not options.quiet:
+        _advise(options, checked, whole)
     return _code(checked, fail_on)
+
+
+def _advise(options: Options, checked: Checked, whole: Checked) -> None:
+    """Print what can be done about the complaints."""
+    if checked.workspace.complaints:
+        _count_repairs(options, whole)
+    for remark in remarks_on(checked, options):
+        words(remark)
 
 
 def _count_repairs(options: Options, checked: Checked) -> None:

@@ -68,6 +68,7 @@ FEATURES: dict[str, dict[str, dict[str, str]]] = {
         "change-notes": {"baseline": "baseline:growth"},
         "options": {"validate --update-baseline": "update_baseline:update_option"},
         "after-check": {"update_baseline": "update_baseline:updated"},
+        "check-remarks": {"baseline": "update_baseline:remarks"},
     },
     "changed_complaints": {
         "options": {"validate --changed-since": "changed_since:since_option"},

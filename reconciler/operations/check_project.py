@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final, TypeAlias
@@ -50,6 +50,18 @@ AfterCheck: TypeAlias = Callable[[Checked, Options, Any], Checked]
 
 AFTER_CHECK: Final = Rows[AfterCheck]("after-check")
 """The key is the parameter of an option of `validate`."""
+
+Remarks: TypeAlias = Callable[[Checked, Options], Iterator[str]]
+"""Yields lines to a person on what was checked."""
+
+REMARKS: Final = Rows[Remarks]("check-remarks")
+"""By the name of the feature."""
+
+
+def remarks_on(checked: Checked, options: Options) -> Iterator[str]:
+    """Yield the lines that features add at the end, to a person."""
+    for remarks in REMARKS.all():
+        yield from remarks(checked, options)
 
 
 def after_check(checked: Checked, options: Options, asked: Mapping[str, object]) -> Checked:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shlex
 import stat
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -216,7 +217,8 @@ def plan_changed(session: Session, options: Options, since: str | None, wanted: 
         rest = (manifest for manifest in every if manifest.ref not in examined)
         warnings = _warnings_about(changed.manifests, session.workspace.complaints)
         if warnings and not (options.quiet or options.verbose):
-            options.reporter.say(warnings_in_short(warnings, " in what is examined"))
+            only = f"--changed-since {shlex.quote(safe(since))}"
+            options.reporter.say(warnings_in_short(warnings, " in what is examined", only))
         workspace = replace(session.workspace, manifests=changed.manifests)
         others = (*rest, *session.others)
         session = replace(session, workspace=workspace, whole=False, others=others)

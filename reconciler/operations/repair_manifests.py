@@ -13,7 +13,15 @@ from reconciler.operations.open_project import Options, manifest_paths
 from reconciler.project import Project
 from reconciler.syntax.diagnostic import Advice, Complaint
 from reconciler.syntax.files import display_name
-from reconciler.workspace.fixes import CERTAIN, LIKELY, Fix, Fixes, find_fixes, repair_text
+from reconciler.workspace.fixes import (
+    CERTAIN,
+    LIKELY,
+    NO_VERSION,
+    Fix,
+    Fixes,
+    find_fixes,
+    repair_text,
+)
 from reconciler.workspace.workspace import Workspace
 from reconciler.workspace.write_files import replace_text
 
@@ -51,7 +59,7 @@ def count_repairs(checked: Checked, options: Options) -> tuple[int, int]:
 
 def _may_be_repaired(complaint: Complaint) -> bool:
     if isinstance(complaint.suggestion, Advice):
-        return complaint.suggestion == BY_FIX or complaint.code == "M305"
+        return complaint.suggestion == BY_FIX or complaint.code in (NO_VERSION, "M305")
     return complaint.suggestion != "" and complaint.code in CERTAIN | LIKELY
 
 

@@ -29,7 +29,7 @@ from reconciler.model.guards import GuardBlock, GuardLevel, GuardSentence, guard
 from reconciler.model.quoting import quoted
 from reconciler.report.counts import describe_selection
 from reconciler.report.markdown import LONGEST_NAME, code, listed_items
-from reconciler.report.reasons import after_rollback, describe_remark, in_backticks
+from reconciler.report.reasons import after_rollback, describe_remark, in_backticks, reported_notes
 from reconciler.report.safe import safe
 from reconciler.report.table import Colour, Style, wrapped
 from reconciler.report.words import first_few, plural
@@ -43,6 +43,7 @@ class Notice:
     `said` follows the name in `refs`, if there is one. `title` names the problem in a word or
     two, `ways` are its remedies. Reports group notices by `title`. Of a guard, `code` is its code,
     `words` is the subject of the code, and `members` are its sentences with their resources.
+    `is_reviewed` means that a review consents to it.
     """
 
     title: str
@@ -53,6 +54,7 @@ class Notice:
     ways: tuple[str, ...] = ()
     code: str = ""
     members: tuple[GuardSentence, ...] = ()
+    is_reviewed: bool = False
 
     @property
     def size(self) -> int:
@@ -127,15 +129,24 @@ def notices(plan: Plan) -> Iterator[Notice]:
         yield Notice("in doubt", words, (create.ref,), ways=commands)
     for section, formats in shown_sections(plan):
         yield from formats.notices(section)
-    for title, words, about in _alike(plan):
+    alone = blocked_alone(plan)
+    yield from map(_of_blocked, filter(None, (alone,)))
+    for title, words, about in _alike(plan, alone):
         if about:
             yield Notice(title, words, tuple(change.ref for change in about))
 
 
 def _of_block(block: GuardBlock) -> Notice:
     code = block.first.code
-    title, words = CONSENT_WORDS[consent_of(block.first)], guard_subject(code)
-    return Notice(title, words, ways=block.remedies, code=code, members=block.members)
+    consent = consent_of(block.first)
+    return Notice(
+        CONSENT_WORDS[consent],
+        guard_subject(code),
+        ways=block.remedies,
+        code=code,
+        members=block.members,
+        is_reviewed=consent == "review",
+    )
 
 
 def guard_subject(code: str) -> str:
@@ -173,7 +184,30 @@ def _reported_by_guard(change: Change, plan: Plan) -> bool:
     )
 
 
-def _alike(plan: Plan) -> Iterator[tuple[str, str, Sequence[Change]]]:
+LONGEST_REASONS = 250
+
+
+def blocked_alone(plan: Plan) -> Change | None:
+    """Return the one blocked change; its notice has its reasons.
+
+    None for none or several, and where the reasons are too long for a notice.
+    """
+    blocked = [change for change in plan.changes if change.action is Action.BLOCKED]
+    if len(blocked) != 1 or len(_reasons_of(blocked[0])) > LONGEST_REASONS:
+        return None
+    return blocked[0]
+
+
+def _of_blocked(change: Change) -> Notice:
+    why = _reasons_of(change)
+    return Notice("blocked", refs=(change.ref,), said=f" cannot be done{why and ': '}{why}")
+
+
+def _reasons_of(change: Change) -> str:
+    return "; ".join(reported_notes(change, in_backticks))
+
+
+def _alike(plan: Plan, alone: Change | None) -> Iterator[tuple[str, str, Sequence[Change]]]:
     """Yield titles and words of notices, each with the changes that it is about."""
     turns = [change for change in plan.changes if change.turns_protection]
     begins = [change for change in turns if change.protect]
@@ -191,7 +225,7 @@ def _alike(plan: Plan) -> Iterator[tuple[str, str, Sequence[Change]]]:
     ):
         about = [change for change in plan.changes if change.action is action]
         count = f"{plural(len(about), 'resource')} " if len(about) > 1 else ""
-        yield title, count + words, about
+        yield title, count + words, [] if about == [alone] else about
     yield "no longer declared", "stays where it is, as the API has no delete", plan.orphans
 
 

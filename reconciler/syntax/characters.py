@@ -277,6 +277,7 @@ class NotJson:
 
 _NOT_CLOSED = "did not find expected ','"
 _CLOSING = {"{": "}", "[": "]"}
+_NO_TEXT = frozenset(("", *" \n\r\t\"'[]{}"))
 
 
 def spoken_problem(problem: str, context: str, here: str, before: str = "") -> str:
@@ -286,6 +287,10 @@ def spoken_problem(problem: str, context: str, here: str, before: str = "") -> s
     """
     if here[:1] == "\t":
         return _NO_TABS
+    is_broken = here[:1] in _CLOSING and before[-1:] not in _NO_TEXT
+    if before[:1] in _CLOSING and is_broken and problem.startswith(_NOT_CLOSED):
+        around = f"{before[0]}…{_CLOSING[before[0]]}"
+        return f"a plain text inside of `{around}` cannot hold this `{here[0]}`: quote the text"
     if before[:1] in _CLOSING and "\n" in before and problem.startswith(_NOT_CLOSED):
         opening, closing = before[0], _CLOSING[before[0]]
         return f"the closing `{closing}` is missing: its `{opening}` is on line {{line}}"

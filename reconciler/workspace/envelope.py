@@ -207,7 +207,10 @@ class Envelope:
         version = self.document.get("apiVersion")
         if version is None:
             message = f"`apiVersion: {API_VERSION}` is required"
-            self._miss("apiVersion", "M202", message, "add it as the first line")
+            if "apiVersion" in self.document:
+                self._complain("M202", ("apiVersion",), message)
+            else:
+                self._miss("apiVersion", "M202", message, "add it as the first line")
         elif version != API_VERSION:
             message = f"unknown apiVersion {_shown(version)}"
             self._complain("M202", ("apiVersion",), message, API_VERSION)

@@ -47,6 +47,8 @@ CERTAIN: Final = frozenset(
 )
 """Codes with one possible repair: a known field, a listed value, the form of a value, quotes."""
 
+NO_VERSION: Final = "M202"
+
 LIKELY: Final = frozenset(
     (
         *("M104", "M203", "M205", "M207", "M304", "M306", "M310"),
@@ -62,6 +64,7 @@ _AS_WRITTEN: Final = frozenset(("M204", "M301", "M311", "M314"))
 """Codes with suggestions that are YAML. Others are plain text, in the quotes of the place."""
 
 _EXPRESSION: Final = re.compile(ANY_PATTERN)
+_OPENING: Final = re.compile(r"\{(\s*)(?=[^\s#}])")
 _BARE: Final = re.compile(r"[A-Za-z_][\w./-]*|[0-9.]+s", re.ASCII)
 _BLOCK: Final = ("|", ">")
 
@@ -104,9 +107,12 @@ def _splices(
     for complaint in complaints:
         if complaint.code not in codes or not complaint.line or not complaint.suggestion:
             continue
+        offset = reading.lines.offset(complaint.line, complaint.column)
+        if complaint.code == NO_VERSION and not complaint.path and not is_json:
+            found[offset, offset] |= {*_version(text, offset)}
+            continue
         if isinstance(complaint.suggestion, Advice):
             continue
-        offset = reading.lines.offset(complaint.line, complaint.column)
         if complaint.code in _OF_TEXT:
             splice = None if is_json else _of_text(text, offset, complaint.suggestion)
         else:
@@ -115,6 +121,18 @@ def _splices(
         if splice is not None:
             found[splice.start, splice.end].add(splice)
     return [splice for splices in found.values() if len(splices) == 1 for splice in splices]
+
+
+def _version(text: str, offset: int) -> Iterator[Splice]:
+    """Yield the splice that writes `apiVersion` as the first key of the mapping at a place."""
+    field = f"apiVersion: {API_VERSION}"
+    if opening := _OPENING.match(text, offset):
+        yield Splice(opening.end(), opening.end(), f"{field},{opening[1] or ' '}")
+        return
+    indent = text[text.rfind("\n", 0, offset) + 1 : offset].lstrip("\ufeff")
+    if not indent.strip(" "):
+        end = "\r\n" if "\r\n" in text else "\n"
+        yield Splice(offset, offset, f"{field}{end}{indent}")
 
 
 def _of_text(text: str, offset: int, suggestion: str) -> Splice | None:
@@ -319,7 +337,9 @@ class _Pasted:
     @classmethod
     def read(cls, document: Json) -> _Pasted | None:
         """Return the manifest of a document, or None if it is no manifest."""
-        if not isinstance(document, dict) or document.get("apiVersion") != API_VERSION:
+        if not isinstance(document, dict):
+            return None
+        if document.get("apiVersion", API_VERSION) != API_VERSION:
             return None
         name, metadata, spec = (document.get(key) for key in ("kind", "metadata", "spec"))
         kind = BY_NAME.get(name) if isinstance(name, str) else None

@@ -98,7 +98,7 @@ def test_a_changed_manifest(repository: Repository, committed: bool) -> None:
 
 @pytest.mark.parametrize(("changed", "counted"), [("views.yaml", 1), ("team.yaml", 0)])
 def test_warnings_of_a_part(repository: Repository, changed: str, counted: int) -> None:
-    """Only the warnings about what is examined are counted, and none of the rest."""
+    """Only the warnings about what is examined are counted, and the command shows just those."""
     text = VIEW.replace("900}}", "900}}\n  zebra: 1")
     repository.write("other.yaml", text % ("other", "Errors"))
     repository.write("views.yaml", text % ("b", "Errors"))
@@ -110,6 +110,7 @@ def test_warnings_of_a_part(repository: Repository, changed: str, counted: int) 
     ran = repository.run("plan", "--changed-since", "main")
 
     assert ran.err.count("1 warning ") == ran.err.count(" warning") == counted
+    assert ran.err.count("--changed-since main`") == counted
 
 
 def test_a_new_manifest(repository: Repository) -> None:

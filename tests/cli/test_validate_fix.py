@@ -80,6 +80,31 @@ def test_changed_meanwhile(
     assert (workspace.root / "slo.yaml").read_text(encoding="utf-8") == PASTED + "# more\n"
 
 
+@pytest.mark.parametrize("ending", ["\n", "\r\n"])
+def test_a_missing_version(workspace: Workspace, ending: str) -> None:
+    """A missing `apiVersion` is written above the first key, and the rest is repaired too."""
+    file = workspace.write("slo.yaml", "")
+    _, _, without = PASTED.partition("\n")
+    file.write_bytes(f"# ours\n{without}".replace("\n", ending).encode())
+
+    ran = workspace.run("validate", "--fix")
+
+    assert ran.code == 0
+    assert file.read_bytes() == f"# ours\n{REPAIRED}".replace("\n", ending).encode()
+
+
+def test_a_missing_version_in_braces(workspace: Workspace) -> None:
+    """In braces a missing `apiVersion` becomes the first member; an empty one is left."""
+    rest = "kind: SLO, metadata: {name: a}, spec: {}}"
+    file = workspace.write("a.yaml", "{" + rest)
+    empty = workspace.write("b.yaml", "{apiVersion: , " + rest)
+
+    workspace.run("validate", "--fix")
+
+    assert file.read_text("utf-8") == "{apiVersion: reconciler/v1, " + rest
+    assert empty.read_text("utf-8") == "{apiVersion: , " + rest
+
+
 def test_shown(workspace: Workspace, golden: Golden) -> None:
     """`--diff` writes nothing, prints the change, and ends as the repair would."""
     file = workspace.write("slo.yaml", PASTED)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from reconciler.report.complaints.document import complaints_text
 from reconciler.report.table import Style
-from reconciler.syntax.diagnostic import Complaint, Finding, Lines, complaint_at
+from reconciler.syntax.diagnostic import Complaint, Finding, Lines, Severity, complaint_at
 
 
 def complaint(line: str, column: int, code: str = "M303") -> Complaint:
@@ -43,6 +44,17 @@ def test_many_complaints_are_grouped(codes: list[str]) -> None:
 
     assert text.count(" --> ") + sum(counts) == whole.count(" --> ") == len(codes)
     assert len(counts) <= len(set(codes))
+
+
+@given(st.lists(st.sampled_from(["M303", "M304", "L201", "L203"]), min_size=21, max_size=99))
+def test_each_code_is_shown(codes: list[str]) -> None:
+    """Above twenty complaints each code is shown in full, a warning once, rarer codes first."""
+    warned = [replace(complaint("a: b", 1, code), severity=Severity.WARNING) for code in codes]
+
+    shown = re.findall(r"^warning.(\w+)", complaints_text(warned, Style()), re.MULTILINE)
+
+    assert sorted(shown) == sorted(set(codes))
+    assert [*map(codes.count, shown)] == sorted(map(codes.count, shown))
 
 
 def test_one_line_leads_to_an_explanation() -> None:

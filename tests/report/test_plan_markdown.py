@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from markdown_it.token import Token
 from random_plans import HOSTILE, MARK, TEXTS, plans
 from sample_plans import (
     alert,
+    blocked,
     created,
     plan_of,
     plan_of_against,
@@ -26,9 +28,10 @@ from sample_plans import (
     rewritten,
 )
 
-from reconciler.model import Plan
+from reconciler.model import GuardLevel, GuardViolation, Plan
 from reconciler.report.markdown import COMMENT_BYTES, code, element, fenced
 from reconciler.report.plan.formats import plan_markdown
+from reconciler.runtime.advice import in_job
 
 GOLDEN = Path(__file__).parent / "golden"
 PLANS = {
@@ -145,6 +148,36 @@ def test_the_first_lines_say_what_may_hurt() -> None:
     assert "**blocked**: `SLO/objective-00`" in head
     assert "**unverified**: `AlertDefinition/region-00-lag`" in head
     assert "**no longer declared**: `SavedView/old-errors`" in head
+
+
+@pytest.mark.parametrize("level", ["review", "explicit"])
+def test_what_needs_consent_is_marked(level: GuardLevel) -> None:
+    """Only rows of unmet guards are marked, and remedies are folded where a review consents."""
+    changes = [rewritten(name, alert("A"), alert(name)) for name in ("a", "b")]
+    guard = GuardViolation(
+        ref=changes[0].ref, said=" is dear", remedies=("leave it",), code="x", own_level=level
+    )
+    plan = plan_of(changes)
+
+    with in_job():
+        unmet = plan_markdown(replace(plan, guarded=(guard,)))
+        met = plan_markdown(replace(plan, guarded=(replace(guard, is_met=True),)))
+
+    marked = [line for line in unmet.splitlines() if line.startswith("| ⚠️")]
+    assert ["`AlertDefinition/a`" in line for line in marked] == [True]
+    assert "| ⚠️" not in met
+    assert ("merging consents" in unmet) is (level == "review")
+    assert ("<summary>Remedies</summary>" in unmet) is (level == "review")
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_why_it_is_blocked_is_said_once(count: int) -> None:
+    """The reason of a blocked resource is in one place of the comment: its notice, or its row."""
+    plan = plan_of([blocked("SLO", f"s{nth}", f"why {nth}") for nth in range(count)])
+
+    markdown = plan_markdown(plan)
+
+    assert [markdown.count(f"why {nth}") for nth in range(count)] == [1] * count
 
 
 def test_what_is_alike_is_one_row_and_one_diff() -> None:

@@ -26,6 +26,13 @@ SYNTAX = [
     ),
     text("an open quote", "M101", "1:4", "close it", "a: 'open\n"),
     text("an open bracket", "M101", "1:4", "`[` is never closed", "a: [1, 2\n"),
+    text(
+        "a bracket in a text in braces",
+        "M101",
+        "1:13",
+        "cannot hold this `[`: quote",
+        "a: {b: total[5m]}\n",
+    ),
     text("an open brace", "M101", "1:4", "`{` is never closed", "a: {b: 1\n"),
     text("a brace open over keys", "M101", "2:2", "`{` is on line 1", "m: {b: 1\nc:\n  d: 1\n"),
     text("two closing braces", "M101", "1:7", "a line `---`", "{a: 1}}\n"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from reconciler.errors import InvalidInput, UsageError
 from reconciler.features.baseline.baseline import (
     baseline_text,
     can_be_accepted,
+    entry_of,
     name_of,
     read_baseline,
     reason_of,
@@ -23,9 +25,45 @@ from reconciler.operations.open_project import Options, is_whole
 from reconciler.project import Project
 from reconciler.report.safe import safe
 from reconciler.report.words import plural
+from reconciler.runtime.advice import on_all_manifests
 from reconciler.syntax.diagnostic import Complaint, Suppressed
-from reconciler.syntax.files import GIT_FOLDER
+from reconciler.syntax.files import GIT_FOLDER, PROJECT_FILE
 from reconciler.workspace.write_files import replace_file, write_new_files
+
+_SETTING = "baseline: baseline.jsonl"
+
+MANY = 20
+"""So many warnings are hardly read one by one."""
+
+
+def remarks(checked: Checked, options: Options) -> Iterator[str]:
+    """Yield that there could be a baseline, or how many of its lines are not needed."""
+    project, workspace = checked.project, checked.workspace
+    if project is None or workspace.errors:
+        return
+    name = name_of(project)
+    if not name:
+        if len(workspace.complaints) >= MANY:
+            yield (
+                f"to accept these for now, write `{_SETTING}` in {PROJECT_FILE}, then "
+                f"`{on_all_manifests('validate --update-baseline')}`"
+            )
+        return
+    if not _is_about_all(options, project):
+        return
+    reason = reason_of(project)
+    needed = {
+        entry_of(hidden.complaint) for hidden in workspace.suppressed if hidden.reason == reason
+    }
+    if idle := len(read_baseline(project)[0].keys() - needed):
+        verb = "is" if idle == 1 else "are"
+        needless = f"{plural(idle, 'line')} of {safe(name)} {verb} no longer needed"
+        yield f"{needless}: `{on_all_manifests('validate --update-baseline')}`"
+
+
+def _is_about_all(options: Options, project: Project) -> bool:
+    is_limited = options.selection or options.environment is not None
+    return not is_limited and is_whole(options, project)
 
 
 def update_option(command: Command) -> Command:
@@ -47,10 +85,8 @@ def updated(checked: Checked, options: Options, _: object) -> Checked:
     """
     project = checked.project
     if project is None or not name_of(project):
-        raise UsageError(
-            "--update-baseline needs a file: write `baseline: baseline.jsonl` in reconciler.yaml"
-        )
-    if options.selection or options.environment is not None or not is_whole(options, project):
+        raise UsageError(f"--update-baseline needs a file: write `{_SETTING}` in {PROJECT_FILE}")
+    if not _is_about_all(options, project):
         raise UsageError(
             "--update-baseline is about all manifests in all environments: "
             "give no PATH, -e, --select and --exclude"
@@ -72,9 +108,9 @@ def updated(checked: Checked, options: Options, _: object) -> Checked:
         options.reporter.say(f"{safe(name)} is left as it is: correct the errors first")
         return checked
     _write(path, name, baseline_text(found).encode())
-    options.reporter.say(
-        f"{safe(name)}: {plural(len(found), 'complaint')} accepted, before {sum(before.values()):,}"
-    )
+    if not options.quiet:
+        count = plural(len(found), "complaint")
+        options.reporter.say(f"{safe(name)}: {count} accepted, before {sum(before.values()):,}")
     accepted = (Suppressed(complaint, reason) for complaint in found)
     others = (other for other in workspace.suppressed if other.reason != reason)
     return replace(

@@ -228,9 +228,13 @@ def report_skipped(result: ImportResult, *, quiet: bool, verbose: bool) -> None:
 def summary_of(result: ImportResult, *, dry_run: bool) -> str:
     """Return a summary in one line."""
     count = plural(len(result.imported), "manifest")
-    if dry_run:
-        return f"would write {count}"
-    return f"wrote {count}" if result.imported else "nothing to write"
+    made = f"would write {count}" if dry_run else f"wrote {count}"
+    if not (dry_run or result.imported):
+        made = "nothing to write"
+    missed = sum(left.found is not None for left in result.skipped)
+    if not missed:
+        return made
+    return f"{made}; {plural(missed, 'resource')} found and not imported"
 
 
 def offer_default(session: Session) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import unified_diff
+from itertools import groupby
 from typing import Annotated, Literal, NotRequired
 
 from pydantic import ConfigDict, Field, with_config
@@ -224,16 +225,38 @@ NARROWEST = 20
 
 
 def complaints_text(complaints: Sequence[Complaint], style: Style) -> str:
-    """Return the first twenty complaints, errors first, and the others by code.
+    """Return up to twenty complaints in full, errors first, and the others by code.
 
-    `verbose` shows them all.
+    Of more than twenty, the first of each code is shown, rarer codes first, and more errors where
+    there is room. `verbose` shows them all.
     """
-    ordered = worst_first(complaints)
-    shown = ordered if style.verbose else ordered[:MOST_SHOWN]
+    shown, others = worst_first(complaints), list[Complaint]()
+    if len(shown) > MOST_SHOWN and not style.verbose:
+        shown, others = _picked(shown)
     lines = [line for complaint in shown for line in (*_lines(complaint, style), "")]
-    if more := and_more(len(ordered) - len(shown), hint=SHOWN_BY_VERBOSE):
-        lines += [f"{more}:", *_by_code(ordered[MOST_SHOWN:], style), ""]
+    if more := and_more(len(others), hint=SHOWN_BY_VERBOSE):
+        lines += [f"{more}:", *_by_code(others, style), ""]
     return "\n".join((*lines, *_hint(shown, style), ""))
+
+
+def _picked(ordered: Sequence[Complaint]) -> tuple[list[Complaint], list[Complaint]]:
+    """Return the complaints that are shown, and the others."""
+    counts = Counter((complaint.severity, complaint.code) for complaint in ordered)
+
+    def rank(complaint: Complaint) -> tuple[bool, int, str]:
+        count = counts[complaint.severity, complaint.code]
+        return not complaint.is_error, count, complaint.code
+
+    ranked = sorted(ordered, key=rank)
+    firsts = [next(alike) for _, alike in groupby(ranked, rank)]
+    further = [complaint for complaint in ranked if complaint.is_error and complaint not in firsts]
+    picked = firsts[:MOST_SHOWN]
+    picked += further[: MOST_SHOWN - len(picked)]
+    shown = {id(complaint) for complaint in picked}
+    return (
+        sorted(picked, key=rank),
+        [complaint for complaint in ranked if id(complaint) not in shown],
+    )
 
 
 def _by_code(complaints: Sequence[Complaint], style: Style) -> Iterator[str]:
@@ -254,9 +277,12 @@ def _colour(complaint: Complaint) -> Colour:
     return Colour.RED if complaint.is_error else Colour.YELLOW
 
 
-def warnings_in_short(warnings: int, where: str = "") -> str:
-    """Return one line about warnings: many would hide the answer of a command."""
-    return f"{plural(warnings, 'warning')}{where}: `{on_manifests('validate')}`"
+def warnings_in_short(warnings: int, where: str = "", only: str = "") -> str:
+    """Return one line about warnings: many would hide the answer of a command.
+
+    `only` has the options with which `validate` shows no others.
+    """
+    return f"{plural(warnings, 'warning')}{where}: `{on_manifests('validate', only)}`"
 
 
 def _hint(shown: Sequence[Complaint], style: Style) -> Iterator[str]:

@@ -43,6 +43,7 @@ from reconciler.report.safe import columns, safe
 from reconciler.report.sections import (
     CONSENT_WORDS,
     Notice,
+    blocked_alone,
     consent_of,
     describe_partial,
     emptiness,
@@ -54,7 +55,7 @@ from reconciler.report.sections import (
 )
 from reconciler.report.table import INDENT, Colour, Style, wrapped
 from reconciler.report.words import as_sentence, first_few, first_lines, plural
-from reconciler.runtime.advice import on_journal
+from reconciler.runtime.advice import is_in_job, on_journal
 
 _COLOURS = {
     Action.CREATE: Colour.GREEN,
@@ -296,6 +297,7 @@ MOST_PLACES = 3
 MOST_NAMES = 500
 LONGEST_CELL = 80
 LONGEST_SAID = 300
+MERGING = "merging consents"
 LONGEST_NOTE = 200
 LONGEST_WHAT = 160
 LONGEST_TURNS = 100
@@ -309,11 +311,16 @@ _SHOWN = tuple(action for action in WORST_FIRST if action.is_to_do)
 
 @dataclass(frozen=True, slots=True)
 class _Group:
-    """Changes that are alike: the notes on the first apply to all of them."""
+    """Changes that are alike: the notes on the first apply to all of them.
+
+    They are marked where they need consent.
+    """
 
     changes: list[Change]
     picture: Sequence[str]
     lines: Sequence[str]
+    note: str
+    is_marked: bool
 
     @property
     def first(self) -> Change:
@@ -332,7 +339,7 @@ def plan_markdown(plan: Plan, budget: int = COMMENT_BYTES, whole: str = WHOLE) -
         (change for change in plan.changes if change.action.is_to_do),
         key=lambda change: (WORST_FIRST.index(change.action), not change.destroys, change.ref),
     )
-    groups = list(_markdown_groups(changes))
+    groups = list(_markdown_groups(changes, plan))
     counts = _kinds(changes) if len(changes) > MOST_ROWS else ()
     beside = [*_beside(plan), *owners_markdown(plan, changes)]
     # The sections next to the table reduce its room, so that both fit any comment.
@@ -387,7 +394,8 @@ def _guard(notice: Notice, room: int) -> Iterator[str]:
     """Yield what a guard is about, a list of at most `room` resources, and a list of remedies."""
     count = f", {plural(notice.size, 'resource')}" if notice.size > 1 else ""
     subject = notice.words[:1].upper() + notice.words[1:]
-    yield f"⚠️ **{subject}** ({code(notice.code)}{count}): {notice.title}"
+    consent = MERGING if notice.is_reviewed and is_in_job() else notice.title
+    yield f"⚠️ **{subject}** ({code(notice.code)}{count}): {consent}"
     yield ""
     rest = notice.size
     for refs, said in notice.members:
@@ -407,17 +415,20 @@ def _guard(notice: Notice, room: int) -> Iterator[str]:
         yield f"- {and_more(rest)}"
     if notice.ways:
         yield ""
-        yield "Remedies:"
+        yield "<details><summary>Remedies</summary>" if notice.is_reviewed else "Remedies:"
         yield ""
         yield from (f"- {sentence(way, LONGEST_SAID)}" for way in notice.ways)
+        if notice.is_reviewed:
+            yield from ("", "</details>")
 
 
 def _quote(notice: Notice) -> Iterator[str]:
-    text = sentence(notice.said, LONGEST_SAID) if notice.said else notice.words
+    text = sentence(notice.said.strip(), LONGEST_SAID) if notice.said else notice.words
     if notice.names:
         text = f"loses {first_few(notice.names, MOST_NOTICES, _cell)}"
     if notice.refs:
-        text = f"{first_few(notice.refs, MOST_NAMED, _cell)}: {text}"
+        between = " " if notice.said else ": "
+        text = f"{first_few(notice.refs, MOST_NAMED, _cell)}{between}{text}"
     yield f"> ⚠️ **{notice.title}**: {text}"
     yield from (f"> - {sentence(way, LONGEST_SAID)}" for way in notice.ways)
 
@@ -435,16 +446,21 @@ def _cell(name: str) -> str:
     return code(name, LONGEST_CELL)
 
 
-def _markdown_groups(changes: Sequence[Change]) -> Iterator[_Group]:
+def _markdown_groups(changes: Sequence[Change], plan: Plan) -> Iterator[_Group]:
     """Yield changes with their notes, grouped where the notes of many are the same."""
     groups: dict[tuple[object, ...], _Group] = {}
+    alone = blocked_alone(plan)
+    unmet = {guard.ref for guard in plan.guarded if not guard.is_met}
     for change in changes:
-        picture, lines = picture_lines(drawing_of(change)), list(_lines(change))
+        note, shown = ("", None) if change is alone else _note(change)
+        notes = reported_notes(change)[shown:] if shown is not None else ()
+        lines = [*(f"# {safe(text)}" for text in notes), *diff_lines(field_changes(change))]
+        picture, is_marked = picture_lines(drawing_of(change)), change.ref in unmet
         if len(picture) == 1:
             lines.append(f"# {picture.pop()}")
-        first = reported_notes(change)[:1]
-        key = change.ref.kind, change.action, change.evidence, *first, *picture, *lines
-        groups.setdefault(key, _Group([], picture, lines)).changes.append(change)
+        key = change.ref.kind, change.action, change.evidence, note, is_marked, *picture, *lines
+        group = groups.setdefault(key, _Group([], picture, lines, note, is_marked))
+        group.changes.append(change)
     for group in groups.values():
         if len(group.changes) < FEWEST_ALIKE:
             yield from (replace(group, changes=[change]) for change in group.changes)
@@ -452,10 +468,19 @@ def _markdown_groups(changes: Sequence[Change]) -> Iterator[_Group]:
             yield group
 
 
-def _lines(change: Change) -> Iterator[str]:
-    for note in reported_notes(change)[1:]:
-        yield f"# {safe(note)}"
-    yield from diff_lines(field_changes(change))
+def _note(change: Change) -> tuple[str, int]:
+    """Return the note in the row of a change, and how many of its notes that shows.
+
+    A blocked change has all of its reasons there if they fit.
+    """
+    notes = reported_notes(change, in_backticks)
+    whole = "; ".join(notes)
+    if change.action is Action.BLOCKED and len(whole) <= LONGEST_NOTE:
+        return sentence(whole, LONGEST_NOTE), len(notes)
+    note = "".join(sentence(text, LONGEST_NOTE) for text in notes[:1])
+    if len(notes) > 1:
+        note += f"; {and_more(len(notes) - 1)} below"
+    return note, 1
 
 
 def _kinds(changes: Sequence[Change]) -> Iterator[str]:
@@ -475,7 +500,7 @@ def _table(groups: Sequence[_Group], room: int) -> Iterator[str]:
     yield "|---|---|---|---|---|"
     shown = 0
     for group in groups[:MOST_ROWS]:
-        row = _row(group.first, len(group.changes) - 1)
+        row = _row(group)
         room -= len(row.encode()) + 1
         if room < 0:
             break
@@ -486,15 +511,13 @@ def _table(groups: Sequence[_Group], room: int) -> Iterator[str]:
     yield ""
 
 
-def _row(change: Change, others: int) -> str:
-    notes = reported_notes(change, in_backticks)
-    note = "".join(sentence(text, LONGEST_NOTE) for text in notes[:1])
-    if len(notes) > 1:
-        note += f"; {and_more(len(notes) - 1)} below"
-    sign = f"`{change.action.value}`&nbsp;{change.action.word}"
+def _row(group: _Group) -> str:
+    change, others = group.first, len(group.changes) - 1
+    mark = "⚠️&nbsp;" if group.is_marked else ""
+    sign = f"{mark}`{change.action.value}`&nbsp;{change.action.word}"
     more = f" and {others:,} alike" if others else ""
     named = _cell(str(change.ref))
-    return f"| {sign} | {named}{more} | {_what(change)} | {evidence(change)} | {note} |"
+    return f"| {sign} | {named}{more} | {_what(change)} | {evidence(change)} | {group.note} |"
 
 
 def _what(change: Change) -> str:

@@ -6,6 +6,9 @@ import pytest
 from harness.jobs import JobRan, Jobs
 from harness.repositories import committed, git
 
+from reconciler.ci.result import WORDS
+from reconciler.syntax.diagnostic import CODES
+
 ALERT = """\
 apiVersion: reconciler/v1
 kind: AlertDefinition
@@ -54,11 +57,13 @@ def test_the_comment_counts_alerts_and_tests(tested: Jobs) -> None:
 
 
 def test_a_change_that_breaks_a_test(tested: Jobs) -> None:
-    """A query that no longer finds the rows ends `plan` and `validate` with 4."""
+    """A query that no longer finds the rows ends `plan` and `validate` with 4, and is named."""
     ran = change(tested, "event:failed", "event:lost")
 
     assert ran.code == 4
     assert "T101" in tested.comment
+    assert CODES["T101"] in tested.comment
+    assert WORDS["validation"] not in tested.comment
     assert tested.change("validate").code == 4
 
 

@@ -186,3 +186,31 @@ def test_a_name_with_a_line_separator(project: Workspace) -> None:
     typed("validate", "--update-baseline")
 
     assert codes() == []
+
+
+def test_many_warnings_lead_to_a_baseline(project: Workspace) -> None:
+    """From twenty warnings on, and only without a baseline, one line says how to accept them."""
+    said: dict[tuple[int, bool], bool] = {}
+    for count in (19, 20):
+        for number in range(count):
+            text = UNDESCRIBED.replace(
+                "name: errors, id: 2f6a1c1e", f"name: n{number:02}, id: 2f6a1c{number:02}"
+            )
+            project.write("alert.yaml" if not number else f"alert{number}.yaml", text)
+        for has_one in (False, True):
+            project.settle(f"{PROJECT}baseline: baseline.jsonl\n" if has_one else PROJECT)
+            said[count, has_one] = "--update-baseline" in typed("validate").err
+
+    assert said == {(19, False): False, (20, False): True, (19, True): False, (20, True): False}
+
+
+def test_lines_that_are_not_needed_are_counted(project: Workspace) -> None:
+    """A line without a complaint is counted until an update, and only where all is checked."""
+    typed("validate", "--update-baseline")
+    before = typed("validate").err
+    project.write("alert.yaml", ALERT)
+    after, part = typed("validate").err, typed("validate", "--select", "kind=AlertDefinition").err
+    typed("validate", "--update-baseline")
+
+    assert ["of baseline.jsonl" in said for said in (before, after, part)] == [False, True, False]
+    assert "of baseline.jsonl" not in typed("validate").err

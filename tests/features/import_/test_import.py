@@ -505,6 +505,7 @@ def test_mentioned_alerts_share_a_line(shop: Shop) -> None:
     named = [line for line in long.err.splitlines() if "found, not imported" in line]
 
     assert len(named) > 1
+    assert f" {len(named)} " in short.err.splitlines()[-1]
     assert str(len(named)) in line
     assert "AlertDefinition a1e47000-0000-4000-8000-000000000001" not in short.err
     assert "AlertDefinition a1e47000-0000-4000-8000-000000000001" in long.err
