@@ -21,6 +21,7 @@ LINES: Mapping[str, Sequence[str]] = {
     "validate": ["", "checkout -v", "--select kind=SLO", "-e production --timings", "no-such-file"],
     "fmt": ["", "--check", "--diff", "--modeline checkout", "--check --select kind=SLO"],
     "rules test": ["", "rules"],
+    "test": ["", "--weak"],
     "graph": ["", "-e local --metric http_requests_total", "--uses SLO/checkout-success"],
     "plan": [
         "",

@@ -165,7 +165,7 @@ REUSE = [
     text("tests that are no list", "M215", "10:8", "must be a list of tests", alert() + "tests: {}\n", "write `- {name: …, logs: […], expect: {fires: true}}`"),
     text("a test without rows", "M215", "10:9", "must be a list of rows", alert() + "tests: [{name: a, expect: {fires: true}}]\n"),
     text("a test that expects nothing", "M215", "10:9", "needs `expect: {fires: true}`", alert() + "tests: [{name: a, logs: [{at: 0s}]}]\n"),
-    text("a near field of a test", "M215", "10:19", "unknown field `log` of a test", alert() + "tests: [{name: a, log: x, logs: [{at: 0s}], expect: {fires: true}}]\n", "logs"),
+    text("a near field of a test", "M215", "10:60", "unknown field `strat` of a test", alert() + "tests: [{name: a, logs: [{at: 0s}], expect: {fires: true}, strat: x}]\n", "start"),
     text("a row without a time", "M215", "10:26", "`at` must be a duration", alert() + "tests: [{name: a, logs: [{text: a}], expect: {fires: true}}]\n"),
     text("a row of no severity", "M215", "10:45", "`eror` is no severity", alert() + "tests: [{name: a, logs: [{at: 0s, severity: eror}], expect: {fires: true}}]\n", "error"),
     text("an end before the start", "M215", "10:67", "`until` must be", alert() + "tests: [{name: a, logs: [{at: 0s}], expect: {fires: true}, until: 2020-01-01T00:00:00Z}]\n"),

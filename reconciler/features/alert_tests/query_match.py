@@ -16,6 +16,7 @@ from luqum.exceptions import ParseError
 from luqum.thread import parse
 
 from reconciler.features.alert_tests.log_row import LogRow, Values, all_values, text_of, values_of
+from reconciler.queries import holes_in
 
 Matches: TypeAlias = Callable[[LogRow], bool]
 _Fits: TypeAlias = Callable[[str], bool]
@@ -40,7 +41,7 @@ def matcher(query: str) -> Matches:
     """
     if not query.strip():
         return lambda _: True
-    if "${" in query or "{{" in query:
+    if holes_in(query):
         raise NotEvaluatedError("the query has a variable that is filled in later")
     try:
         return _clause(parse(query), None)
