@@ -17,7 +17,8 @@ from typing import Final
 from reconciler.runtime.rows import Rows
 
 LOST_JOURNAL: Final = (
-    'the page "The journal" of reconciler\'s documentation says what to do without one'
+    'the page "Live through the loss of the journal" (docs/lost-journal.md) says what to do '
+    "without one"
 )
 
 

@@ -396,11 +396,10 @@ def without_memory(plan: Plan) -> Iterator[GuardViolation]:
         f"{'is' if len(blind) == 1 else 'are'} there already: a second one could not be found, "
         "nor deleted"
     )
-    init = f"`{on_journal('init', environment=plan.environment)}`"
     remedies = (
         bringing_journal_back() if is_lost else bring_back("the newer one"),
-        "give what exists its `metadata.id`",
-        f"if nothing was applied before: {init}, or {consenting('new-journal')}"
+        "give what exists its `metadata.id`: the web interface shows it",
+        f"if none of them is there: {consenting('new-journal')}"
         if is_lost
         else f"if nothing was applied since: {consenting('new-journal')}",
     )
