@@ -37,7 +37,7 @@ from reconciler.planning.guards import UnderReview, read_overridden
 from reconciler.project import Embedded
 from reconciler.report.plan.document import listed_in
 from reconciler.report.words import plural
-from reconciler.runtime.advice import on_journal
+from reconciler.runtime.advice import on_all_manifests
 from reconciler.runtime.progress import Deed
 
 _DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
@@ -172,14 +172,16 @@ def apply(*, options: Options, form: str, consent: Consent, patience: LockTimeou
             if applied is not None and form == "text" and not options.quiet:
                 written = {it.ref for it in applied.outcomes if isinstance(it, Written)}
                 creates = (it.ref for it in made.changes if it.action is Action.CREATE)
-                _advise_to_keep_ids(session, written.intersection(creates))
+                shard = f"--shard {options.shard}" if options.shard is not None else ""
+                _advise_to_keep_ids(session, written.intersection(creates), shard)
 
 
-def _advise_to_keep_ids(session: Session, created: Collection[Ref]) -> None:
+def _advise_to_keep_ids(session: Session, created: Collection[Ref], shard: str) -> None:
     """Print how many ids only the journal has, after an apply that created something."""
     if isinstance(session.target, Embedded):
         return
     kept = session.journal().history.unwritten_ids(session.workspace.manifests)
     if any(manifest.ref in created for manifest, _ in kept):
         verb = "is" if len(kept) == 1 else "are"
-        words(f"{plural(len(kept), 'id')} {verb} only in the journal: `{on_journal('write-ids')}`")
+        way = on_all_manifests("journal write-ids", shard)
+        words(f"{plural(len(kept), 'id')} {verb} only in the journal: `{way}`")

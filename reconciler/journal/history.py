@@ -290,7 +290,7 @@ class History:
     def unwritten_ids(self, manifests: Iterable[Manifest]) -> list[tuple[Manifest, RemoteId]]:
         """Return the manifests that lack an id which the journal has, each with that id."""
         known = ((manifest, self.of(manifest.ref).remote_id) for manifest in manifests)
-        return [(one, found) for one, found in known if one.remote_id is None and found is not None]
+        return [(it, found) for it, found in known if it.remote_id is None and found is not None]
 
     def unsettled(self) -> dict[Ref, journaled.Started]:
         """Return the creates without an answer, by resource."""

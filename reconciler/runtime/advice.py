@@ -96,9 +96,9 @@ def on_manifests(command: str, rest: str = "") -> str:
     return _line(command, f"{here.to_manifests}{here.selection}", rest)
 
 
-def on_all_manifests(command: str) -> str:
+def on_all_manifests(command: str, rest: str = "") -> str:
     """Return a command that reads all manifests, whatever this run was limited to."""
-    return _line(command, _here.get().to_all, "")
+    return _line(command, _here.get().to_all, rest)
 
 
 def on_files(command: str, *files: str, rest: str = "") -> str:
