@@ -85,6 +85,7 @@ from reconciler.report.html.page import begins_page
 from reconciler.report.markdown import code
 from reconciler.report.plan.document import plan_json
 from reconciler.report.plan.formats import plan_text
+from reconciler.report.reasons import NO_DRIFT_SEEN
 from reconciler.report.safe import safe
 from reconciler.report.sections import SectionFormats
 from reconciler.report.words import first_few, plural
@@ -362,9 +363,10 @@ class Job:
                 edits = PROPOSALS.load(name)(session, self.options, inputs.artifact)
                 edits = replace(edits, body=redacted(edits.body))
                 result.proposed = propose(edits, name, session, self.talk) or result.proposed
-        code = exit_code_of(look.found)
+        code = exit_code_of(look)
         if code not in (ExitCode.DONE, ExitCode.DIFFERENT):
-            result.failure = Failure(code=code, errors=("some resources could not be read",))
+            why = NO_DRIFT_SEEN if look.is_blind else "some resources could not be read"
+            result.failure = Failure(code=code, errors=(why,))
 
     def _propose(self, command: str) -> None:
         """Open a pull request with the edits of a command that writes nothing else."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
@@ -16,10 +16,11 @@ from typing import Any, cast
 import click
 
 from reconciler.cli import options
-from reconciler.cli.console import EventConsole, is_terminal, report_applied
+from reconciler.cli.console import EventConsole, is_terminal, report_applied, words
 from reconciler.cli.options import Command, lock_timeout, read_patience, together
 from reconciler.errors import UsageError
 from reconciler.journal.store import LockTimeout
+from reconciler.model import Action, Ref, Written
 from reconciler.model.guards import ALLOW_DESTROY, NEW_JOURNAL
 from reconciler.operations.added_by_features import (
     ADDED_OPTIONS,
@@ -30,10 +31,13 @@ from reconciler.operations.added_by_features import (
 )
 from reconciler.operations.apply_plan import Consent, plan_and_apply
 from reconciler.operations.open_project import Options
-from reconciler.operations.open_session import begin_session
+from reconciler.operations.open_session import Session, begin_session
 from reconciler.operations.plan_and_drift import as_reviewed, part_asked_for, read_plan_file
 from reconciler.planning.guards import UnderReview, read_overridden
+from reconciler.project import Embedded
 from reconciler.report.plan.document import listed_in
+from reconciler.report.words import plural
+from reconciler.runtime.advice import on_all_manifests
 from reconciler.runtime.progress import Deed
 
 _DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
@@ -162,4 +166,22 @@ def apply(*, options: Options, form: str, consent: Consent, patience: LockTimeou
     wait_before_lock(session, consent.waits)
     made, applied = plan_and_apply(session, lambda _: consent, "apply", patience=patience)
     with options.waits.step(Deed.REPORTING):
-        return report_applied(applied, made, form, verbose=options.verbose)
+        try:
+            return report_applied(applied, made, form, verbose=options.verbose)
+        finally:
+            if applied is not None and form == "text" and not options.quiet:
+                written = {it.ref for it in applied.outcomes if isinstance(it, Written)}
+                creates = (it.ref for it in made.changes if it.action is Action.CREATE)
+                shard = f"--shard {options.shard}" if options.shard is not None else ""
+                _advise_to_keep_ids(session, written.intersection(creates), shard)
+
+
+def _advise_to_keep_ids(session: Session, created: Collection[Ref], shard: str) -> None:
+    """Print how many ids only the journal has, after an apply that created something."""
+    if isinstance(session.target, Embedded):
+        return
+    kept = session.journal().history.unwritten_ids(session.workspace.manifests)
+    if any(manifest.ref in created for manifest, _ in kept):
+        verb = "is" if len(kept) == 1 else "are"
+        way = on_all_manifests("journal write-ids", shard)
+        words(f"{plural(len(kept), 'id')} {verb} only in the journal: `{way}`")

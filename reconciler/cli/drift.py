@@ -32,12 +32,14 @@ def drift(*, options: Options, form: str, remember: bool, patience: LockTimeout)
     Edits of manifests that were not applied yet are no drift: `plan` shows those.
     What cannot be read is counted: alert definitions and saved views, unless
     `api: reads:` says how. Nothing is written, but for --remember.
+    Exits with 8 where the journal is gone, or there is none and a declared
+    resource has an id: then no drift can be seen.
     """
     session = begin_session(options, may_lack=True)
     look = drift_now(session, remember=remember, patience=patience)
     with options.waits.step(Deed.REPORTING):
         text = shown(look, form, session, stdout_style(verbose=options.verbose))
-        return data(text, ending=exit_code_of(look.found))
+        return data(text, ending=exit_code_of(look))
 
 
 def shown(found: DriftReport, form: str, session: Session, style: Style) -> str:

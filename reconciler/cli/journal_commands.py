@@ -51,7 +51,7 @@ from reconciler.report.journal_formats import (
 from reconciler.report.safe import safe
 from reconciler.report.table import fitted
 from reconciler.report.words import plural
-from reconciler.runtime.advice import bring_back, on_journal
+from reconciler.runtime.advice import bring_back, on_journal, on_manifests
 from reconciler.runtime.failpoints import Point, reached
 from reconciler.syntax.suggestions import nearest
 from reconciler.workspace.envelope import LONGEST_NAME, NAME
@@ -62,13 +62,17 @@ from reconciler.workspace.write_files import remove_left, replace_text
 
 
 def opened_journal(options: Options) -> Journal:
-    """Return the journal of the environment, after reading it."""
+    """Return the journal of the environment, after reading it.
+
+    Raises JournalError where it cannot be read, or is gone.
+    """
     journal = open_environment(options).unread_journal()
     journal.load()
+    journal.refuse_gone()
     if options.quiet:
         return journal
     warn_of_lost_end(journal, options.reporter)
-    if journal.header is None and not journal.is_gone:
+    if journal.header is None:
         words(f"{safe(journal.why_missing)}{hint_at_places(options)}")
     return journal
 
@@ -143,12 +147,18 @@ def init(*, options: Options, patience: LockTimeout) -> None:
     """Begin an empty journal, where this environment has none.
 
     With it you confirm that nothing was applied to the target before, or that the journal need not
-    know it. Where there is a journal, it stays as it is.
+    know it. Where there is a journal, it stays as it is. Where one is gone,
+    `apply --new-journal` begins a new one: its plan shows what may be there already.
     """
     journal = open_environment(options).unread_journal()
     journal.load()
     if journal.header is None:
         with journal.locked(patience=patience):
+            if journal.is_gone:
+                way = f"`{on_manifests('apply', '--new-journal')}`"
+                raise JournalError(
+                    f"{journal.why_missing}. If it cannot be: after a plan, {way} begins a new one"
+                )
             if journal.header is None:
                 _begin(journal, options)
                 return
@@ -158,11 +168,6 @@ def init(*, options: Options, patience: LockTimeout) -> None:
 
 
 def _begin(journal: Journal, options: Options) -> None:
-    if journal.is_old_copy:
-        words(
-            f"warning: there was a journal at {safe(journal.place)}, and it is gone: if you can, "
-            "bring it back in place of this new one"
-        )
     journal.append([])
     if not options.quiet:
         words(
@@ -184,14 +189,14 @@ class _Finding(NamedTuple):
 def verify(*, options: Options, form: str) -> int:
     """Check every line, and that none was changed or lost; say what to do next.
 
-    Exits with 8 where the journal cannot be trusted, as it was edited or is an
-    old copy.
+    Exits with 8 where the journal cannot be trusted, as it was edited, is an old
+    copy or is gone.
     """
     journal = open_environment(options).unread_journal()
     journal.load()
+    journal.refuse_gone()
     if journal.header is None:
-        hint = "" if journal.is_gone else hint_at_places(options)
-        raise InvalidInput(f"{journal.why_missing}{hint}")
+        raise InvalidInput(f"{journal.why_missing}{hint_at_places(options)}")
     findings = list(_findings(journal))
     is_old = any(finding.name == "old copy" for finding in findings)
     code = JournalError.exit_code if is_old else 0
@@ -580,11 +585,8 @@ def write_ids(*, options: Options) -> None:
     roots = sources_of(manifest_paths(options, found), found.root).roots
     originals = Originals(found.root, roots, workspace.read, name)
     given: dict[str, list[Given]] = {}
-    for manifest in workspace.manifests:
-        known = opened.history.of(manifest.ref).remote_id
-        if manifest.remote_id is None and known is not None:
-            given_id = Given(manifest, known)
-            given.setdefault(manifest.source.file, []).append(given_id)
+    for manifest, known in opened.history.unwritten_ids(workspace.manifests):
+        given.setdefault(manifest.source.file, []).append(Given(manifest, known))
     written, by_hand = 0, list[str]()
     for file, ids in given.items():
         script = originals.script_of(ids[0].manifest)

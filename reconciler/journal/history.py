@@ -38,7 +38,7 @@ from reconciler.journal.entries import (
     WrittenEntry,
 )
 from reconciler.journal.line_fields import KnownSeal, KnownVersion, SeenDrift, TakenBack, fold, held
-from reconciler.model import Ref, RemoteId
+from reconciler.model import Manifest, Ref, RemoteId
 from reconciler.model.quoting import listed
 from reconciler.redaction.templates import holds_seal
 from reconciler.syntax.expressions import sealed_parts
@@ -287,6 +287,11 @@ class History:
         memory = self.memories.get(ref)
         if memory is not None:
             self.memories[ref] = Memory(attempts=memory.attempts + 1)
+
+    def unwritten_ids(self, manifests: Iterable[Manifest]) -> list[tuple[Manifest, RemoteId]]:
+        """Return the manifests that lack an id which the journal has, each with that id."""
+        known = ((manifest, self.of(manifest.ref).remote_id) for manifest in manifests)
+        return [(it, found) for it, found in known if it.remote_id is None and found is not None]
 
     def unsettled(self) -> dict[Ref, journaled.Started]:
         """Return the creates without an answer, by resource."""

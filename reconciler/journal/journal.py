@@ -173,7 +173,7 @@ class Journal:
     Reading needs no lock; appending does. A last line that was cut, as by a crash or a full disk,
     is ignored, and removed by the next append. `tell` receives messages for a person. `look` opens
     the place that a journal was moved from. `waits` records what it waits for. `cache` keeps the
-    state of a long journal.
+    state of a long journal. `is_warned_of` is set once a person was warned of its lost end.
     """
 
     store: Store
@@ -188,6 +188,7 @@ class Journal:
     cache: Cache = field(default_factory=Cache)
     history: History = field(default_factory=History)
     content: Content = field(default_factory=Content)
+    is_warned_of: bool = False
     _begun: RunEntry | None = None
     _lease: Lease | None = None
     _renewed: float = 0
@@ -366,6 +367,11 @@ class Journal:
     def is_gone(self) -> bool:
         """Return whether there was a journal here, and none when it was read."""
         return self.header is None and self.is_old_copy
+
+    def refuse_gone(self) -> None:
+        """Raise JournalError where there was a journal, and none when it was read."""
+        if self.is_gone:
+            raise JournalError(self.why_missing)
 
     @property
     def why_missing(self) -> str:

@@ -372,7 +372,8 @@ class DriftReport:
     `since` is when drift was last recorded, "" for never. `idle` are the rules of `driftIgnore`
     that silenced no difference, `aimless` those about resources that are not declared. `selected`
     is None if all declared resources were. `has_journal` is False where nothing was applied from
-    here, or the journal is lost: then no drift can be seen.
+    here, or the journal is lost: then no drift can be seen. `is_blind` is True where, in addition,
+    a declared resource has an id, so that it may have been applied.
     """
 
     found: Sequence[Drift]
@@ -381,6 +382,7 @@ class DriftReport:
     aimless: tuple[str, ...] = ()
     selected: Selected | None = None
     has_journal: bool = True
+    is_blind: bool = False
 
     @property
     def ignored(self) -> int:

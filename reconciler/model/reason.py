@@ -458,11 +458,12 @@ Reason: TypeAlias = (
 
 
 class NoJournal(_Coded, code="no-journal"):
-    """Nothing was ever applied from here, or its journal is lost."""
+    """Nothing was ever applied from here, or its journal is lost; `was_there` if that is known."""
 
     words = (
         "this environment has no journal: nothing was applied from here yet, or its journal is lost"
     )
+    was_there: bool = False
 
 
 class OldJournal(_Coded, code="old-journal"):

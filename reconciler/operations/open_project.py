@@ -238,7 +238,10 @@ def _real_paths(options: Options, project: Project) -> tuple[list[Path], list[Pa
 
 
 def warn_of_lost_end(journal: Journal, reporter: Reporter) -> None:
-    """Warn where the end of the last run, or the whole journal, is missing."""
+    """Warn once where the end of the last run, or the whole journal, is missing."""
+    if journal.is_warned_of:
+        return
+    journal.is_warned_of = True
     if journal.is_gone:
         reporter.say(
             f"warning: the journal at {safe(journal.place)} is gone: the last run left one there. "

@@ -225,12 +225,16 @@ class Session:
     waits: Waits = field(default_factory=Waits)
     reporter: Reporter = field(default_factory=Reporter)
 
-    def journal(self) -> Journal:
-        """Return the journal of the environment, after reading it.
+    def journal(self, *, needed: bool = False) -> Journal:
+        """Return the journal of the environment, after reading it; warn once of a lost end.
 
-        Raises JournalError or InvalidInput.
+        Raises JournalError or InvalidInput; with `needed`, also where the journal is gone.
         """
-        return self.early() if self.early is not None else read_journal(self)
+        journal = self.early() if self.early is not None else read_journal(self)
+        if needed:
+            journal.refuse_gone()
+        warn_of_lost_end(journal, self.reporter)
+        return journal
 
     def ask(self, question: Callable[[Api], Awaitable[Answer]]) -> Answer:
         """Return the answer of the service to a question, over an own API client."""
@@ -295,7 +299,7 @@ WAYS_BACK: Final = Rows[WaysBack]("ways-back")
 
 
 def read_journal(session: Session, cache: Cache = NO_CACHE) -> Journal:
-    """Read the journal of a session; warn of an old copy, or of a missing journal.
+    """Read the journal of a session.
 
     `cache` keeps the state that the entries add up to. Raises JournalError, or InvalidInput for the
     journal of another target.
@@ -304,7 +308,6 @@ def read_journal(session: Session, cache: Cache = NO_CACHE) -> Journal:
         journal = session.unread_journal()
         journal.cache = cache
         journal.load()
-    warn_of_lost_end(journal, session.reporter)
     return journal
 
 

@@ -18,7 +18,7 @@ from reconciler.errors import ExitCode, InvalidInput, Unsettled, UsageError, wor
 from reconciler.journal.history import History
 from reconciler.journal.store import LockTimeout
 from reconciler.kinds import BY_NAME
-from reconciler.model import Drift, DriftReport, Manifest, Plan
+from reconciler.model import DriftReport, Manifest, Plan
 from reconciler.operations.open_project import Options, now
 from reconciler.operations.open_session import Session, cache_of, open_api
 from reconciler.planning.consequences import known_alerts, orphan, watchers_of
@@ -336,12 +336,14 @@ def key_of_decisions(session: Session) -> str:
     return digest(about)
 
 
-def exit_code_of(found: Sequence[Drift]) -> int:
-    """Return the exit code of a drift report: failed reads come first."""
-    unread = {drift.exit_code for drift in found} - {0}
-    if unread:
-        return worst(unread)
-    return ExitCode.DIFFERENT if any(drift.drifted for drift in found) else ExitCode.DONE
+def exit_code_of(look: DriftReport) -> int:
+    """Return the exit code of a drift report: what could not be seen comes first."""
+    unseen = {drift.exit_code for drift in look.found} - {0}
+    if look.is_blind:
+        unseen.add(ExitCode.JOURNAL)
+    if unseen:
+        return worst(unseen)
+    return ExitCode.DIFFERENT if any(drift.drifted for drift in look.found) else ExitCode.DONE
 
 
 def drift_now(
@@ -350,9 +352,9 @@ def drift_now(
     """Compare every resource with its last write, over an own API client.
 
     With `remember`, the result is written to the journal, under its lock, so that the next run can
-    say what is new. Raises JournalError or Locked then.
+    say what is new. Raises Locked then, and JournalError, also where the journal is gone.
     """
-    journal = session.journal()
+    journal = session.journal(needed=True)
     if remember and not journal.history.begun:
         session.reporter.say("there is no journal yet, so there is nothing to remember drift of")
     if not (remember and journal.history.begun):

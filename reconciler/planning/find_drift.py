@@ -105,12 +105,14 @@ async def find_drift(
         rule.shown for rule in ignore if any(rule.is_about(ref.kind, ref.name) for ref in by_ref)
     }
     rules = dict.fromkeys(rule.shown for rule in ignore)
+    begun, has_ids = history.begun, any(manifest.remote_id is not None for manifest in manifests)
     return DriftReport(
         tuple(found),
         since=history.looked or "",
         idle=tuple(rule for rule in rules if rule in about - used),
         aimless=tuple(rule for rule in rules if rule not in about),
-        has_journal=history.begun,
+        has_journal=begun,
+        is_blind=prove and not begun and has_ids,
     )
 
 

@@ -175,7 +175,7 @@ async def _read_live(
 
 def _remarks(history: History, place: PlanTarget, proven: NotPermitted | None) -> Iterator[Remark]:
     if not (history.begun or place.embedded):
-        yield NoJournal()
+        yield NoJournal(was_there=history.old)
     elif history.old and not place.embedded:
         yield OldJournal()
     if proven is not None:

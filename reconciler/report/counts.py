@@ -128,8 +128,9 @@ def drift_summary(look: DriftReport) -> str:
     """Return the counts of a drift report in one line, the worst first."""
     counts = Counter(drift.state for drift in look.found)
     drifted = counts["drifted"] + counts["gone"]
+    none = "no drift" if look.has_journal else "nothing to compare with"
     words = [
-        f"{plural(drifted, 'resource')} drifted" if drifted else "no drift",
+        f"{plural(drifted, 'resource')} drifted" if drifted else none,
         *([f"{look.new:,} new since the last look"] if look.new else []),
         describe_no_drift(look.found),
     ]

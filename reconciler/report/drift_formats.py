@@ -216,7 +216,8 @@ def drift_text(look: DriftReport, style: Style) -> str:
             lines.extend(_ignored_lines(drift, style))
     counts = Counter(drift.state for drift in drifts)
     drifted = counts["drifted"] + counts["gone"]
-    head = f"{plural(drifted, 'resource')} drifted" if drifted else "No drift"
+    none = "No drift" if look.has_journal else "Nothing to compare with"
+    head = f"{plural(drifted, 'resource')} drifted" if drifted else none
     new = f", {look.new} new since {safe(look.since)}" if look.new else ""
     same = f"{counts['same']} as applied, {counts['unseen']} that the API cannot show"
     rest = (

@@ -9,7 +9,7 @@ import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from string import Formatter
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from reconciler import model
 from reconciler.document import Path
@@ -18,7 +18,7 @@ from reconciler.model.quoting import quoted
 from reconciler.report.counts import describe_selection
 from reconciler.report.labels import FieldLabel, Lists, facts_of_kind, places_in, spoken_place
 from reconciler.report.words import first_few
-from reconciler.runtime.advice import from_journal, in_git, on_journal
+from reconciler.runtime.advice import bring_back, from_journal, in_git, on_journal
 
 MOST_NAMED = 4
 LONGEST_VALUE = 160
@@ -92,10 +92,15 @@ def describe_remedy(remedy: model.Remedy) -> str:
     return f"{WAYS[remedy.way]}: {before}`{remedy.command}`{after}"
 
 
+NO_DRIFT_SEEN: Final = "whether anything drifted cannot be seen"
+
+
 def look_notes(look: model.DriftReport) -> Iterator[str]:
     """Yield notes on a drift report as a whole: no journal, its selection, idle rules."""
     if not look.has_journal:
-        yield f"no drift can be seen: {model.NoJournal.words}"
+        yield f"{NO_DRIFT_SEEN}: {model.NoJournal.words}"
+    if look.is_blind:
+        yield f"declared resources have ids, so they may have been applied before: {bring_back()}"
     if look.selected is not None:
         yield describe_selection(look.selected)
     for rule in look.aimless:

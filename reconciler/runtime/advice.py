@@ -17,7 +17,8 @@ from typing import Final
 from reconciler.runtime.rows import Rows
 
 LOST_JOURNAL: Final = (
-    'the page "The journal" of reconciler\'s documentation says what to do without one'
+    'the page "Live through the loss of the journal" (docs/lost-journal.md) says what to do '
+    "without one"
 )
 
 
@@ -95,9 +96,9 @@ def on_manifests(command: str, rest: str = "") -> str:
     return _line(command, f"{here.to_manifests}{here.selection}", rest)
 
 
-def on_all_manifests(command: str) -> str:
+def on_all_manifests(command: str, rest: str = "") -> str:
     """Return a command that reads all manifests, whatever this run was limited to."""
-    return _line(command, _here.get().to_all, "")
+    return _line(command, _here.get().to_all, rest)
 
 
 def on_files(command: str, *files: str, rest: str = "") -> str:

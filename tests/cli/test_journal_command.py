@@ -245,7 +245,7 @@ def test_verify_finds(folder: Path, service: Served) -> None:
 
     file.unlink()
     code, found = verified(folder, service)
-    assert code == 4
+    assert code == 8
     assert "is gone: the last run left one there" in found["error"]
 
     file.with_name("journal.jsonl.lock").unlink()

@@ -163,3 +163,96 @@ def test_no_commands_where_both_are_gone(tmp_path: Path, service: Served) -> Non
 
     assert commands_in(ran.err) == []
     assert LOST_JOURNAL in " ".join(ran.err.split())
+
+
+NEEDS_JOURNAL = [
+    ("drift",),
+    ("drift", "--remember"),
+    ("drift", "--format", "markdown"),
+    ("adopt", "--all", "--dry-run"),
+    ("rollback", "last", "--yes"),
+    ("rollback", "last", "--dry-run"),
+    ("rollback", "last", "--write"),
+    ("doctor",),
+    ("journal", "init"),
+    ("journal", "verify"),
+    ("journal", "history"),
+    ("journal", "show", "-q"),
+    ("journal", "stats"),
+    ("journal", "compact"),
+    ("journal", "write-ids"),
+]
+"""Commands that have nothing true to say without the journal."""
+
+
+@pytest.fixture
+def gone(tmp_path: Path, service: Served) -> Path:
+    """Return a project with an applied SLO and saved view, of which the journal is gone."""
+    root = project_at(tmp_path / "p", "environments: {default: {}}", slo=SLO, view=VIEW).root
+    ran = in_this_process(root, service.base_url, "apply", "--yes", "--new-journal")
+    assert ran.code == 0, ran.err
+    [journal] = (root / ".reconciler").glob("*journal.jsonl")
+    journal.unlink()
+    return root
+
+
+@pytest.mark.promise("S44")
+@pytest.mark.parametrize("command", NEEDS_JOURNAL)
+def test_one_code_for_a_journal_that_is_gone(
+    gone: Path, service: Served, command: tuple[str, ...]
+) -> None:
+    """Where the journal is known to be gone, each command that needs it ends with 8 and names it.
+
+    It writes none, and names the page that helps.
+    """
+    ran = in_this_process(gone, service.base_url, *command)
+
+    text = " ".join((ran.out + ran.err).split())
+    assert ran.code == 8, text
+    assert text.count(LOST_JOURNAL) == 1
+    assert "no drift" not in text.lower()
+    assert not [*(gone / ".reconciler").glob("*journal.jsonl")]
+
+
+@pytest.mark.promise("S44")
+def test_a_new_journal_after_a_loss(gone: Path, service: Served) -> None:
+    """After a loss the plan asks about each create that may be there, until an apply consents."""
+    refused = in_this_process(gone, service.base_url, "journal", "init")
+    plan = in_this_process(gone, service.base_url, "plan", "--format", "json").json
+    kept = in_this_process(gone, service.base_url, "apply", "--yes")
+    begun = in_this_process(gone, service.base_url, "apply", "--yes", "--new-journal")
+
+    assert "--new-journal" in refused.err
+    [guard] = [guard for guard in plan["guards"] if guard["code"] == "new-journal"]
+    assert not any("journal init" in way for way in guard["waysOut"])
+    assert (kept.code, begun.code) == (11, 0)
+    assert in_this_process(gone, service.base_url, "drift").code == 0
+
+
+@pytest.mark.promise("S44")
+@pytest.mark.parametrize("form", ["text", "markdown", "html", "json"])
+@pytest.mark.parametrize(("manifest", "code"), [(ALERT, 8), (SLO, 0)])
+def test_drift_without_any_journal(
+    tmp_path: Path, service: Served, manifest: str, code: int, form: str
+) -> None:
+    """Without a journal no format says that nothing drifted; a declared id makes it a failure."""
+    root = project_at(tmp_path / "p", "environments: {default: {}}", one=manifest).root
+
+    ran = in_this_process(root, service.base_url, "drift", "--format", form)
+
+    assert ran.code == code, ran.err
+    assert "no drift" not in ran.out.lower()
+
+
+@pytest.mark.promise("S44")
+def test_ids_that_only_the_journal_has(tmp_path: Path, service: Served) -> None:
+    """An apply that created something names the command that keeps the ids, until they are kept."""
+    root = project_at(tmp_path / "p", "environments: {default: {}}", slo=SLO).root
+
+    made = in_this_process(root, service.base_url, "apply", "--yes", "--new-journal")
+    again = in_this_process(root, service.base_url, "apply", "--yes")
+    [way] = re.findall(r"`reconciler (journal write-ids[^`]*)`", " ".join(made.err.split()))
+    written = in_this_process(root, service.base_url, *shlex.split(way))
+
+    assert "journal write-ids" not in again.err
+    assert written.out.startswith("1 id ")

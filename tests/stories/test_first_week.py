@@ -258,7 +258,7 @@ def lose_the_journal(company: Company) -> None:
     assert refused.code == 11, refused.err
     assert not journal.exists()
     counted = {what: len(company.listed(what)) for what in ("slos", "dashboards", "saved-views")}
-    company.done("journal", "init", "-q")
+    assert company.typed("journal", "init", "-q").code == 8
     company.done("import", "--from", str(company.exports))
     company.done("plan", "--exit-code")
     company.done("apply", "--yes")

@@ -85,9 +85,9 @@ def adopt_edits(
     """Write live edits into the manifests, under the journal's lock, or only show them.
 
     Files are written before the journal entries. If a run dies in between, the next run completes
-    its work. Raises Locked, and what planning raises.
+    its work. Raises Locked, JournalError where the journal is gone, and what planning raises.
     """
-    journal, name = session.journal(), str(uuid4())
+    journal, name = session.journal(needed=True), str(uuid4())
     if wanted.only_shown:
         return _Run(session, options, wanted, journal).made()
     with journal.locked(name, patience):

@@ -360,7 +360,7 @@ def _tls(target: Service) -> Check:
 
 def _journal(session: Session, options: Options) -> list[Check]:
     try:
-        journal = session.journal()
+        journal = session.journal(needed=True)
         holder = journal.holder()
     except ReconcilerError as error:
         return [_failed("journal", error)]
@@ -398,8 +398,6 @@ def _is_open_to_others(place: str) -> bool:
 
 def _no_journal(session: Session, journal: Journal, options: Options) -> Check:
     """Return the check of a missing journal: after a loss it is unknown what was applied."""
-    if journal.is_gone:
-        return Check("journal", "warning", journal.why_missing)
     known = 0 if isinstance(session.target, Embedded) else _declared_ids(session, options)
     if known:
         detail = (

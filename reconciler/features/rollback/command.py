@@ -120,6 +120,7 @@ def rollback(  # noqa: PLR0913 - one parameter a flag
         return _show(open_target(options), prepare, options, form, out)
     check_asked(consent)
     session = replace(open_target(options), prepare=prepare)
+    session.journal(needed=True)
     wait_before_lock(session, consent.waits)
     made, applied = plan_and_apply(session, lambda _: consent, "rollback", patience=patience)
     try:
@@ -159,7 +160,7 @@ def _show(
 ) -> int:
     if out is not None:
         check_writable(out)
-    journal = session.journal()
+    journal = session.journal(needed=True)
     made = asyncio.run(plan_now(prepare(session, journal), journal.history))
     if out is not None:
         write_private(out, plan_json(made))

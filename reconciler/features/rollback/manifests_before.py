@@ -162,7 +162,7 @@ def write_manifests(
     With `last`, a rollback is the run that it rolled back. Raises as `states_before`, and
     InvalidInput where a file cannot be written.
     """
-    journal = session.journal()
+    journal = session.journal(needed=True)
     if name == LAST:
         run = chosen_run(journal, name)
         command, _, undone = run.entry.command.partition(" ")

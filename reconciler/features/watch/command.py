@@ -86,7 +86,7 @@ def watch_now(session: Session, wanted: ToWatch, patience: LockTimeout | None = 
     Raises UsageError where there is no such run, where several match, or where the journal no
     longer knows what it wrote. Raises JournalError or Locked where verdicts are to be remembered.
     """
-    run = _run(session.journal(), wanted.run)
+    run = _run(session.journal(needed=True), wanted.run)
     if wanted.wait is not None:
         begun = moment(run.entry.at)
         if begun is None:

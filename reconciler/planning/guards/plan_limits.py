@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import AsyncIterator, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias, assert_never
 
 from reconciler.document import value_at
 from reconciler.errors import CutListing, ReconcilerError
@@ -396,15 +396,26 @@ def without_memory(plan: Plan) -> Iterator[GuardViolation]:
         f"{'is' if len(blind) == 1 else 'are'} there already: a second one could not be found, "
         "nor deleted"
     )
-    init = f"`{on_journal('init', environment=plan.environment)}`"
     remedies = (
         bringing_journal_back() if is_lost else bring_back("the newer one"),
-        "give what exists its `metadata.id`",
-        f"if nothing was applied before: {init}, or {consenting('new-journal')}"
-        if is_lost
-        else f"if nothing was applied since: {consenting('new-journal')}",
+        "give what exists its `metadata.id`: the web interface shows it",
+        f"{_where_none_is_there(missing, plan)}{consenting('new-journal')}",
     )
     yield GuardViolation(said=message, remedies=remedies, code=NEW_JOURNAL)
+
+
+def _where_none_is_there(missing: NoJournal | OldJournal, plan: Plan) -> str:
+    """Return the beginning of the last remedy: when it is right, and another way."""
+    match missing:
+        case OldJournal():
+            return "if nothing was applied since: "
+        case NoJournal(was_there=True):
+            return "if none of them is there: "
+        case NoJournal():
+            init = on_journal("init", environment=plan.environment)
+            return f"if nothing was applied before: `{init}`, or "
+        case _:
+            assert_never(missing)
 
 
 def _lost_memory(plan: Plan) -> NoJournal | OldJournal | None:
