@@ -24,6 +24,9 @@ ANN = LastEdit(who="ann@example.com", at="2025-01-31T09:00:00Z")
 TITLE = (("dashboard", "title"),)
 
 
+REMEDIES = "<details><summary>Remedies</summary>"
+
+
 def edited(count: int) -> Plan:
     """Return a plan that undoes so many edits of a colleague."""
     changes = (
@@ -107,7 +110,7 @@ def test_a_comment_counts_what_it_leaves_out() -> None:
     for each in (edited(60), alike):
         lines = consent_in("markdown", each)
         start = next(at for at, line in enumerate(lines) if "overwrites-edit" in line)
-        block = "\n".join(lines[start : lines.index("Remedies:", start)])
+        block = "\n".join(lines[start : lines.index(REMEDIES, start)])
         (rest,) = re.findall(r"and (\d+) more", block)
         assert block.count("`Dashboard/board-") + int(rest) == 60
 

@@ -68,8 +68,8 @@ def term(bench: Workbench) -> None:
     )
     bench.replace(
         "reconciler/cli/options.py",
-        "label.team=payments, file=",
-        "label.team=payments, prefix=a, file=",
+        "`label.team=payments`, `file=",
+        "`label.team=payments`, `prefix=a`, `file=",
     )
     bench.after("docs/plan.md", "| `kind=SLO` |", "| `prefix=a` | how a name begins |")
     bench.append(

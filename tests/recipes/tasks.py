@@ -149,7 +149,7 @@ def use_case(bench: Workbench) -> None:
     )
     bench.after(
         "pyproject.toml",
-        '    "reconciler.cli.complete",',
+        '    "reconciler.cli.completion",',
         '    "reconciler.cli.count",',
     )
     bench.replace(

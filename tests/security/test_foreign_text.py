@@ -240,6 +240,9 @@ ALLOWED = {
     "reconciler/features/rollback/write_back.py": "a pattern of a name in a broken text",
     "reconciler/ci/forge.py": "a branch as one part of a path",
     "reconciler/workspace/workspace_checks.py": "a pattern of what expressions give",
+    "reconciler/features/alert_tests/query_match.py": "a pattern of a query's words",
+    "reconciler/features/adopt/adoption_formats.py": "a name in a command to type",
+    "reconciler/operations/plan_and_drift.py": "a revision in a command to type",
     "reconciler/workspace/fixes.py": "a pattern of the text that is wrong",
     "reconciler/syntax/parsed_text.py": "a pattern of an expression as it is written",
 }

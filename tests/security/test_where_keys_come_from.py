@@ -40,7 +40,7 @@ def test_one_module_names_the_variable() -> None:
         if any(name in text for name in NAMES)
     }
 
-    assert named == {"keys.py"}
+    assert named == {"connection.py"}
 
 
 @pytest.mark.promise("S51")
