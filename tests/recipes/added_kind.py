@@ -39,7 +39,7 @@ def _client(bench: Workbench) -> None:
 def _emulated(bench: Workbench) -> None:
     home = "reconciler/emulator"
     views = (bench.folder / f"{home}/saved_view_endpoints.py").read_text(encoding="utf-8")
-    imports = views[views.index("from reconciler.emulator.endpoint") : views.index("ViewType =")]
+    imports = views[views.index("from reconciler.emulator.") : views.index("ViewType =")]
     endpoints = views[views.index("SAVED_VIEWS =") :]
     for old, new in WORDS.items():
         endpoints = endpoints.replace(old, new)
