@@ -256,13 +256,18 @@ def warn_of_lost_end(journal: Journal, reporter: Reporter) -> None:
 
 
 def warn_of_new_journal(journal: Journal, reporter: Reporter) -> None:
-    """Warn, before a run writes where there is no journal, of what its new journal lacks."""
+    """Warn, before a run writes where there is no journal, of what its new journal lacks.
+
+    Raises JournalError where a journal is known to be gone: the new one would hide the copy of it.
+    """
+    journal.refuse_gone()
     if journal.header is None:
         reporter.say(
             f"warning: there is no journal at {safe(journal.place)}, so this run begins a new one. "
-            "If resources were applied before, the new one does not know it: drift of alerts and "
-            "saved views is not seen before their next apply, and earlier runs cannot be rolled "
-            f"back. If the old one is lost, first {bring_back()}"
+            "If resources were applied before, the new one does not know it: an apply would make "
+            "SLOs and saved views without an id in their manifest a second time, drift of alerts "
+            "and saved views is not seen before their next apply, and earlier runs cannot be "
+            f"rolled back. If the old one is lost, first {bring_back()}"
         )
 
 

@@ -215,6 +215,15 @@ def test_one_code_for_a_journal_that_is_gone(
 
 
 @pytest.mark.promise("S44")
+def test_an_import_begins_no_journal_after_a_loss(gone: Path, service: Served) -> None:
+    """Where the journal is known to be gone, an import ends with 8: another would hide its copy."""
+    ran = in_this_process(gone, service.base_url, "import", "policies")
+
+    assert ran.code == 8, ran.err
+    assert not [*(gone / ".reconciler").glob("*journal.jsonl")]
+
+
+@pytest.mark.promise("S44")
 def test_a_new_journal_after_a_loss(gone: Path, service: Served) -> None:
     """After a loss the plan asks about each create that may be there, until an apply consents."""
     refused = in_this_process(gone, service.base_url, "journal", "init")

@@ -62,8 +62,8 @@ def remarks(checked: Checked, options: Options) -> Iterator[str]:
 
 
 def _is_about_all(options: Options, project: Project) -> bool:
-    is_limited = options.selection or options.environment is not None
-    return not is_limited and is_whole(options, project)
+    is_one_of_many = options.environment is not None and len(project.settings.environments) > 1
+    return not options.selection and not is_one_of_many and is_whole(options, project)
 
 
 def update_option(command: Command) -> Command:

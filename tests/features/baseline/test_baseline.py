@@ -10,6 +10,7 @@ from harness.doors import typed
 from harness.workspaces import ALERT, PROJECT, VIEW, Workspace, project_at
 
 UNDESCRIBED = ALERT.replace("  description: Whoever is on call looks at the checkout.\n", "")
+TWO = f"{PROJECT}  live: {{baseUrl: 'http://127.0.0.1:9'}}\n"
 OTHER = UNDESCRIBED.replace("name: errors, id: 2f6a1c1e", "name: slow, id: 3f6a1c1e")
 
 
@@ -98,7 +99,7 @@ def test_a_line_that_is_no_entry(project: Workspace) -> None:
     ("arguments", "said"),
     [
         (["alert.yaml"], "all manifests"),
-        (["-e", "local"], "all manifests"),
+        (["-e", "live"], "all manifests"),
         (["--select", "kind=SLO"], "all manifests"),
         (["--fix"], "--fix"),
     ],
@@ -106,11 +107,18 @@ def test_a_line_that_is_no_entry(project: Workspace) -> None:
 )
 def test_an_update_is_about_all(project: Workspace, arguments: list[str], said: str) -> None:
     """A part would take the entries of the rest away, so it is refused."""
+    project.settle(f"{TWO}baseline: baseline.jsonl\n")
     ran = typed("validate", "--update-baseline", *arguments)
 
     assert ran.code == 64
     assert said in ran.err
     assert not (project.root / "baseline.jsonl").exists()
+
+
+def test_an_update_of_the_one_environment(project: Workspace) -> None:
+    """Where a project has one environment, `-e` names all of it."""
+    assert typed("validate", "--update-baseline", "-e", "local").code == 0
+    assert (project.root / "baseline.jsonl").exists()
 
 
 def test_an_update_without_a_setting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
