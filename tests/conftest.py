@@ -13,6 +13,7 @@ from hypothesis import Phase, settings
 from hypothesis.internal.conjecture import engine
 
 from reconciler.__main__ import GARBAGE_THRESHOLDS
+from reconciler.cli import console
 from reconciler.runtime.advice import Here, lead_to
 from reconciler.runtime.cache import VARIABLE
 
@@ -65,8 +66,9 @@ def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def _own_process() -> Iterator[None]:
-    """Give back what a run in this process leaves: ignored signals, and where advice leads."""
+    """Give back what a run in this process leaves: signals, where advice leads, known secrets."""
     lead_to(Here())
+    console._redaction.clear()
     before = {number: signal.getsignal(number) for number in SIGNALS}
     yield
     for number, handler in before.items():
