@@ -47,8 +47,6 @@ from reconciler.ci.trust import (
     barred_target,
     journal_file,
     may_use,
-    nothing_known,
-    with_settings_of,
 )
 from reconciler.cli.console import Console, words
 from reconciler.document import Json
@@ -67,6 +65,8 @@ from reconciler.project import (
     choose_environment,
     in_shard,
     journal_place,
+    nothing_known,
+    with_settings_of,
 )
 from reconciler.project.settings import InGit, parse_journal_place
 from reconciler.report.safe import safe

@@ -105,8 +105,9 @@ class Review:
         A plan without work needs no review: a job that runs again after its apply does not fail.
         Raises Stale and PlanNotFound.
         """
-        flags = Consent(flags=self.inputs.flags, overridden=self.inputs.overridden)
-        if not has_work(made) or self.inputs.require_plan == "none":
+        inputs = self.inputs
+        flags = Consent(flags=inputs.flags, overridden=inputs.overridden, files=inputs.files)
+        if not has_work(made) or inputs.require_plan == "none":
             return replace(flags, yes=True)
         if self.file is not None:
             return replace(flags, reviewed=self.file)

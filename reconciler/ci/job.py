@@ -53,7 +53,7 @@ from reconciler.errors import (
     worst,
 )
 from reconciler.model import Action, Change, Plan, Ref
-from reconciler.model.guards import EXPLICIT_LEVEL, FROZEN, NEW_JOURNAL
+from reconciler.model.guards import EXPLICIT_LEVEL, FROZEN, NEW_JOURNAL, NOT_APPROVED
 from reconciler.operations.added_by_features import (
     CHANGE_CHECKS,
     CHANGE_NOTES,
@@ -62,7 +62,7 @@ from reconciler.operations.added_by_features import (
     STEPS,
     wait_before_lock,
 )
-from reconciler.operations.apply_plan import Consent, plan_and_apply
+from reconciler.operations.apply_plan import Consent, plan_and_apply, with_added_consent
 from reconciler.operations.check_project import Checked
 from reconciler.operations.open_project import Options, Reporter, made_now
 from reconciler.operations.open_session import Session, counts_of
@@ -92,7 +92,7 @@ from reconciler.report.words import first_few, plural
 from reconciler.runtime.streams import lost_by
 from reconciler.workspace.workspace import Workspace
 
-DECIDED_AT_THE_APPLY: Final = (FROZEN, NEW_JOURNAL)
+DECIDED_AT_THE_APPLY: Final = (FROZEN, NEW_JOURNAL, NOT_APPROVED)
 """Guards that depend on the time of the apply, not on the change."""
 
 
@@ -297,6 +297,8 @@ class Job:
             wanted = wanted_by(session.environment)
             made = asyncio.run(plan_now(session, session.journal().history, wanted))
             made = self._owned(made, session.project)
+            if files := self.talk.inputs.files:
+                made, _ = with_added_consent(session, made, Consent(files=files))
             refusals = refusals_of(made, session, self.talk.event)
         made = checkout.beside_base(made, admitted, self.options)
         self.result.refusals = refusals

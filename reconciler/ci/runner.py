@@ -106,6 +106,12 @@ class Inputs:
     token: str = field(default="", repr=False)
 
     @property
+    def files(self) -> dict[str, tuple[Path, ...]]:
+        """Return the folders of files with consent, by input."""
+        given = {name: self.of_steps.get(name, "") for name in added.CONSENT_FILES}
+        return {name: (Path(folder),) for name, folder in given.items() if folder}
+
+    @property
     def root(self) -> str:
         """Return the part of the comment's key that is made of `path` and `shard`."""
         root = root_of(self.path)

@@ -25,7 +25,13 @@ from pathlib import Path
 from typing import Any, TypeAlias, assert_never
 
 from reconciler.document import Json
-from reconciler.project import Environment, Project, ProjectFile
+from reconciler.project import (
+    Environment,
+    Project,
+    ProjectFile,
+    nothing_known,
+    with_settings_of,
+)
 from reconciler.project.project import shown_url
 from reconciler.project.settings import InFile, InGit, InObjects, JournalPlace, parse_journal_place
 from reconciler.runtime import regular_files
@@ -352,24 +358,6 @@ def _base_of(settings: Settings, why: str) -> BaseProject | Barred:
             return BaseProject(commit=commit, settings=nothing_known(settings.own.settings))
         case UnavailableProject(why=lost):
             return Barred(why=f"{why}, and {lost}")
-
-
-def nothing_known(own: ProjectFile) -> ProjectFile:
-    """Return the settings where the base branch has none: only the default environment's name."""
-    return ProjectFile.model_construct(default_environment=own.default_environment)
-
-
-def with_settings_of(base: ProjectFile, own: ProjectFile) -> ProjectFile:
-    """Return `manifests:` and `variables:` of the change, and all else of the base branch.
-
-    An environment that only the change has gets no target, or the embedded emulator, which sends
-    nothing out of the process.
-    """
-    environments = dict(base.environments)
-    for name, mine in own.environments.items():
-        reviewed = base.environments.get(name) or Environment(emulator=mine.emulator)
-        environments[name] = reviewed.model_copy(update={"variables": mine.variables})
-    return base.model_copy(update={"manifests": own.manifests, "environments": environments})
 
 
 def edits(own: ProjectFile, base: ProjectFile) -> Iterator[str]:

@@ -25,6 +25,7 @@ from reconciler.model.guards import ALLOW_DESTROY, NEW_JOURNAL
 from reconciler.operations.added_by_features import (
     ADDED_OPTIONS,
     BEFORE_LOCK,
+    CONSENT_FILES,
     REASONS,
     excluding,
     wait_before_lock,
@@ -82,6 +83,13 @@ def _added(name: str) -> Callable[[Command], Command]:
     return click.option(flag, metavar="DURATION", default="0", callback=read_patience, help=shown)
 
 
+def _added_files(name: str) -> Callable[[Command], Command]:
+    """Return an option of a feature that takes files with consent."""
+    added = CONSENT_FILES.load(name)
+    kind = click.Path(path_type=Path)
+    return click.option(added.flag, name, metavar="FILE", multiple=True, type=kind, help=added.help)
+
+
 def parameter_of(option: str) -> str:
     """Return the name of the parameter of an option."""
     return option.replace("-", "_")
@@ -106,6 +114,7 @@ def consenting(command: Command) -> Command:
         given = {name: own.pop(parameter_of(name)) for name in REASONS}
         reasons = {name: reason for name, reason in given.items() if reason is not None}
         waits = {name: own.pop(parameter_of(name)) for name in BEFORE_LOCK}
+        files = {name: own.pop(name) for name in CONSENT_FILES}
         for name, reason in reasons.items():
             if not reason.strip():
                 raise UsageError(f"--{name} needs a reason, which is kept in the journal")
@@ -129,10 +138,12 @@ def consenting(command: Command) -> Command:
             flags={flag: reason for flag, reason in flags.items() if reason is not None},
             overridden=read_overridden(override),
             waits=waits,
+            files=files,
         )
         return command(consent=consent, **own)
 
-    return together(*_FLAGS, *map(_added, ADDED_OPTIONS), lock_timeout)(cast("Command", gathered))
+    added = (*map(_added, ADDED_OPTIONS), *map(_added_files, CONSENT_FILES))
+    return together(*_FLAGS, *added, lock_timeout)(cast("Command", gathered))
 
 
 def check_asked(consent: Consent) -> None:

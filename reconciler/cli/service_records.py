@@ -268,6 +268,7 @@ def list_incident_events(
 @click.option(
     "--yes", is_flag=True, help="Do not ask for consent; without a terminal it is required."
 )
+@options.of_features("incidents close")
 @options.connected
 @options.formats("text", "json")
 def close(*, ids: tuple[str, ...], yes: bool, options: Options, form: str) -> int:
@@ -593,6 +594,7 @@ def _result_cells(row: dict[str, Json], result: dict[str, Json]) -> list[str]:
 @click.option(
     "--yes", is_flag=True, help="Do not ask for consent; without a terminal it is required."
 )
+@options.of_features("policies add")
 @options.connected
 @options.formats("text", "json")
 def add(*, file: Path, yes: bool, options: Options, form: str) -> None:

@@ -54,6 +54,40 @@ FEATURES: dict[str, dict[str, dict[str, str]]] = {
             "tests": "alert_definition:TESTS Log lines on which it must fire, or stay quiet.",
         },
     },
+    "approvals": {
+        "commands": {
+            "approve": "command:approve Read a plan, and sign that it may be applied.",
+        },
+        "schemas": {
+            "approval": "approval_file:ApprovalDocument A signed approval of a plan",
+        },
+        "environment-settings": {
+            "approvals": "approval_settings:APPROVALS",
+            "approvers": "approval_settings:APPROVERS",
+        },
+        "reviewed-settings": {
+            "approvals": "default_branch:reviewed_project",
+        },
+        "guards": {
+            "approvals": "approval_guard:with_approvals_needed",
+        },
+        "plan-consents": {
+            "not-approved": "approval_guard:judged",
+        },
+        "consent-files": {
+            "approvals": "approval_guard:APPROVAL_FILES",
+        },
+        "consent-options": {
+            "break-glass": "approval_guard:BROKEN_GLASS",
+        },
+        "ci-inputs": {
+            "approvals": "approval_guard:check_folder",
+        },
+        "options": {
+            "incidents close --break-glass": "unplanned_writes:closing",
+            "policies add --break-glass": "unplanned_writes:adding",
+        },
+    },
     "audit": {
         "commands": {
             "audit": "command:audit Compare what is declared with what happened.",

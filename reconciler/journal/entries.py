@@ -219,6 +219,16 @@ class Unfrozen(_Entry):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ApprovalEntry(_Entry):
+    """A person approved the plan of the run: who, with the fingerprint of which key, until when."""
+
+    entry: Literal["approved"] = "approved"
+    principal: of.Text
+    fingerprint: of.Text
+    until: of.Text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Compacted(_OfResource):
     """The state of one resource in a compacted journal, besides the writes in doubt before it.
 
@@ -320,7 +330,7 @@ AboutWrites: TypeAlias = (
     | Settled
     | Compacted
 )
-AboutRuns: TypeAlias = Renamed | Forgotten | RunEntry | OverrideEntry | Unfrozen
+AboutRuns: TypeAlias = Renamed | Forgotten | RunEntry | OverrideEntry | Unfrozen | ApprovalEntry
 Looked: TypeAlias = Drifted | WatchedEntry
 Entry: TypeAlias = AboutWrites | Backup | AboutRuns | Looked | Moved | MovedIn
 DOCUMENTS: Mapping[type, str] = {

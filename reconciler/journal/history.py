@@ -16,6 +16,7 @@ from reconciler.journal import entries as journaled
 from reconciler.journal.entries import (
     AboutRuns,
     AboutWrites,
+    ApprovalEntry,
     Backup,
     Compacted,
     Drifted,
@@ -464,6 +465,7 @@ class RunSummary:
     entry: RunEntry
     overrides: list[OverrideEntry] = field(default_factory=list)
     unfrozen: list[Unfrozen] = field(default_factory=list)
+    approvals: list[ApprovalEntry] = field(default_factory=list)
     outcomes: dict[Ref, str] = field(default_factory=dict)
     begins: int = 0
     ends: int = 0
@@ -478,6 +480,7 @@ class RunSummary:
         return {name: number for name in OUTCOMES if (number := self.count(name))}
 
 
+_REASONS = OverrideEntry | Unfrozen | ApprovalEntry
 _UNNAMED = RunEntry(run="", at="", actor="", commit="", digest="", command="")
 
 
@@ -496,7 +499,7 @@ def runs_of(entries: Sequence[Entry]) -> list[RunSummary]:
             runs.append(RunSummary(entry=entry, begins=at))
         elif isinstance(entry, Backup | Looked | Moved | MovedIn):
             continue
-        elif isinstance(entry, OverrideEntry | Unfrozen) or at > folded:
+        elif isinstance(entry, _REASONS) or at > folded:
             own = _run_of(entry)
             if not runs or own not in (None, runs[-1].entry.run):
                 unnamed = replace(_UNNAMED, run=own or "", at=entry.at)
@@ -510,7 +513,9 @@ def runs_of(entries: Sequence[Entry]) -> list[RunSummary]:
 def _run_of(entry: AboutWrites | AboutRuns) -> str | None:
     """Return the run that an entry names; None where it belongs to the run before it."""
     match entry:
-        case OverrideEntry() | Unfrozen() | Settled() | Compacted() | Forgotten():
+        case OverrideEntry() | Unfrozen() | ApprovalEntry():
+            return None
+        case Settled() | Compacted() | Forgotten():
             return None
         case Renamed(run=""):
             return None
@@ -524,6 +529,8 @@ def _count(run: RunSummary, entry: AboutWrites | AboutRuns) -> None:
             run.overrides.append(entry)
         case Unfrozen():
             run.unfrozen.append(entry)
+        case ApprovalEntry():
+            run.approvals.append(entry)
         case Stored() | Compacted() | RunEntry():
             pass
         case WrittenEntry(adopted=True) | ImportedEntry(adopted=True):
@@ -558,6 +565,8 @@ def _reported(entries: Sequence[Entry]) -> Iterator[str]:
                 yield f"{entry.command} by {entry.actor}".strip()
             case OverrideEntry() | Unfrozen() | Drifted() | WatchedEntry():
                 yield _DID[type(entry)]
+            case ApprovalEntry():
+                yield f"approved by {entry.principal}"
             case Moved():
                 yield f"moved to {entry.to}"
             case MovedIn():
@@ -644,6 +653,7 @@ def _runs(entries: Sequence[Entry]) -> Iterator[Entry]:
         yield replace(run.entry, outcomes=run.counts)
         yield from run.overrides
         yield from run.unfrozen
+        yield from run.approvals
 
 
 def resource_entries(

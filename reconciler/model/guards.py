@@ -22,12 +22,15 @@ ALLOW_DESTROY: Final = "allow-destroy"
 NEW_JOURNAL: Final = "new-journal"
 BREAK_GLASS: Final = "break-glass"
 FROZEN: Final = "frozen"
+NOT_APPROVED: Final = "not-approved"
+APPROVAL: Final = "approval"
+"""The flag of verified approvals: no option and no input has this name."""
 
 
 class Guard(NamedTuple):
     """The level of a guard, and the flag of its own that lifts it; "" if an override lifts it.
 
-    A flag is an option of `apply` and an input of the action.
+    A flag is an option of `apply` and an input of the action, except for `APPROVAL`.
     """
 
     level: GuardLevel
@@ -46,6 +49,7 @@ GUARDS: Final[Mapping[str, Guard]] = {
     "undoes-rollback": Guard(EXPLICIT_LEVEL),
     "policy-samples": Guard(REVIEW_LEVEL),
     FROZEN: Guard(EXPLICIT_LEVEL, BREAK_GLASS),
+    NOT_APPROVED: Guard(EXPLICIT_LEVEL, APPROVAL),
     "alert-silenced": Guard(REVIEW_LEVEL),
     "alert-deleted": Guard(REVIEW_LEVEL),
     "slo-target-lowered": Guard(REVIEW_LEVEL),
@@ -146,8 +150,8 @@ class GuardViolation:
     name. `said` has the figures and the limit. `until` is when it ends by itself, as an ISO 8601
     time, "" if that is unknown. `code` is the permanent name of the guard: docs/guards.md.
     `destroys` lists all that would be destroyed. `figures` must be the same for a review to consent
-    to it, if that is not `said`. `own_level` is its level if that is not the level of its code, and
-    `is_met` whether consent was given.
+    to it, if that is not `said`. `own_level` is its level if that is not the level of its code,
+    `is_met` whether consent was given, and `emergency` the reason of --break-glass that lifted it.
     """
 
     ref: Ref | None = None
@@ -159,6 +163,7 @@ class GuardViolation:
     figures: str = ""
     own_level: GuardLevel | None = None
     is_met: bool = False
+    emergency: str = ""
 
     @property
     def level(self) -> GuardLevel:

@@ -27,11 +27,13 @@ class AddedOption:
 
     The value of the option is a duration where `BEFORE_LOCK` has a row of the same name, else a
     reason. `in_job` is its help in `ci`. `excludes` are the options that cannot be given with it.
+    `flag` is the option where its name is not the key.
     """
 
     help: str
     in_job: str
     excludes: tuple[str, ...] = ()
+    flag: str = ""
 
 
 ADDED_OPTIONS: Final = Rows[AddedOption]("consent-options")
@@ -42,6 +44,12 @@ WaitBeforeLock: TypeAlias = "Callable[[Session, LockTimeout], None]"
 
 BEFORE_LOCK: Final = Rows[WaitBeforeLock]("before-lock")
 """The key is the name of an option; its value is how long to wait."""
+
+CONSENT_FILES: Final = Rows[AddedOption]("consent-files")
+"""Options that take files with consent, or folders of them; they may be repeated.
+
+The key is an input of a job as well, which takes one folder.
+"""
 
 REASONS: Final = tuple(name for name in ADDED_OPTIONS if name not in BEFORE_LOCK)
 """The names of the options that take a reason."""

@@ -6,11 +6,13 @@ import asyncio
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Final, TypeAlias
 from uuid import uuid4
 
 from reconciler.applying.run import Applied, Run
 from reconciler.errors import GuardRefused, Stale, Unsettled, UsageError
-from reconciler.journal.entries import OverrideEntry, Unfrozen
+from reconciler.journal.entries import Entry, OverrideEntry, Unfrozen
 from reconciler.journal.journal import Journal
 from reconciler.journal.store import LockTimeout
 from reconciler.model import Change, LostUnseen, Plan, Ref
@@ -54,6 +56,7 @@ from reconciler.report.sections import guard_heading
 from reconciler.report.words import plural
 from reconciler.runtime.advice import is_in_job, on_journal
 from reconciler.runtime.progress import Deed
+from reconciler.runtime.rows import Rows
 from reconciler.workspace.selection import Selection
 
 
@@ -122,7 +125,10 @@ class Consent:
     `listed` names what the plan with the digest `expect` listed; None where only the digest is
     known. `part` selects what to apply from the plan in the file `reviewed`; None for all of it.
     `flags` are the flags that lift a guard of their own, with the reasons that the journal keeps,
-    "" for none. `waits` are how long to wait before the lock, by the options that say so.
+    "" for none. `waits` are how long to wait before the lock, by the options that say so. `files`
+    are files with consent, by the options of features that take them: `PLAN_CONSENTS` read them.
+    `approved` are the keys of the guards that they consent to, None without any, and `noted` is
+    what the journal keeps of them.
     """
 
     expect: str | None = None
@@ -133,6 +139,9 @@ class Consent:
     flags: Mapping[str, str] = field(default_factory=dict)
     overridden: OverrideReasons = NOTHING_OVERRIDDEN
     waits: Mapping[str, LockTimeout] = field(default_factory=dict)
+    files: Mapping[str, Sequence[Path]] = field(default_factory=dict)
+    approved: Collection[str] | None = None
+    noted: tuple[Entry, ...] = ()
 
     @property
     def given(self) -> bool:
@@ -151,12 +160,14 @@ class Consent:
             override=self.overridden.reason is not None,
             codes=self.overridden.codes,
             # A person who is asked sees the plan with these objections.
-            reviewed=self.is_reviewed or not self.given,
+            reviewed=self.is_reviewed or not self.given or self.approved is not None,
             listed=self._listed_of(made),
         )
 
     def _listed_of(self, made: Plan) -> Collection[str] | None:
         """Return the keys of what the reviewed plan listed; None where no plan was reviewed."""
+        if self.approved is not None:
+            return self.approved
         if self.reviewed is not None:
             return listed_in(self.reviewed)
         if self.listed is not None:
@@ -164,6 +175,24 @@ class Consent:
         if self.expect is not None:
             return [objection.key for objection in made.guarded if is_covered(objection)]
         return None
+
+
+ConsentToPlan: TypeAlias = Callable[[Session, Plan, Consent], tuple[Plan, Consent]]
+"""Returns a plan with what its guard says by now, and the consent with what lifts the guard.
+
+Raises GuardRefused where that cannot be decided, and InvalidInput for wrong settings.
+"""
+
+PLAN_CONSENTS: Final = Rows[ConsentToPlan]("plan-consents")
+"""What may lift guards of features, once the plan is final; the key is the code of a guard."""
+
+
+def with_added_consent(session: Session, made: Plan, consent: Consent) -> tuple[Plan, Consent]:
+    """Return a plan and the consent to it, after features have judged theirs. Raises as they do."""
+    for code in PLAN_CONSENTS:
+        if any(guard.code == code for guard in made.guarded):
+            made, consent = PLAN_CONSENTS.load(code)(session, made, consent)
+    return made, consent
 
 
 def check(made: Plan, consent: Consent, reporter: Reporter) -> None:
@@ -248,6 +277,7 @@ def plan_and_apply(
                         f"{plural(others, 'other change')} {verb} not as reviewed, and not "
                         "applied here"
                     )
+            made, consent = with_added_consent(session, made, consent)
             check(made, consent, reporter)
             does_work = made.has_changes or made.is_noted
             if consent.given:
@@ -275,6 +305,8 @@ def _note_lifted(session: Session, journal: Journal, made: Plan, consent: Consen
     """
     # A reason that a person types may hold a secret; the journal must not.
     hide = known_secrets(session)
+    if consent.noted:
+        journal.append(consent.noted)
     for flag, reason, codes in _lifted(made, consent):
         if codes:
             journal.append([OverrideEntry(at=journal.now(), reason=hide(reason), codes=codes)])
@@ -284,8 +316,8 @@ def _note_lifted(session: Session, journal: Journal, made: Plan, consent: Consen
         if frozen := [violation.message for violation in made.guarded if violation.code == FROZEN]:
             reason, messages = hide(why.strip()), hide("; ".join(frozen))
             journal.append([Unfrozen(at=journal.now(), reason=reason, frozen=messages)])
-        else:
-            _say_needless(session, "--break-glass", "nothing was frozen")
+        elif not any(guard.emergency for guard in made.guarded):
+            _say_needless(session, "--break-glass", "no freeze and no approval was in the way")
 
 
 def _lifted(made: Plan, consent: Consent) -> Iterator[tuple[str, str, tuple[str, ...]]]:

@@ -298,6 +298,20 @@ WAYS_BACK: Final = Rows[WaysBack]("ways-back")
 """The key is a value of `onNoisier`."""
 
 
+ReviewSettings: TypeAlias = Callable[[Options, Project], Project]
+"""Returns a project with the settings that bind its runs, before an environment is chosen."""
+
+REVIEWED: Final = Rows[ReviewSettings]("reviewed-settings")
+
+
+def _reviewed(options: Options) -> Project:
+    """Open the project, with the settings that bind its runs. Raises as `open_project` does."""
+    project = open_project(options)
+    for review in REVIEWED.all():
+        project = review(options, project)
+    return project
+
+
 def read_journal(session: Session, cache: Cache = NO_CACHE) -> Journal:
     """Read the journal of a session.
 
@@ -322,7 +336,7 @@ def open_environment(options: Options, project: Project | None = None) -> Sessio
 
 def open_target(options: Options) -> Session:
     """Open a session for a command that needs nothing from manifests but the secrets to hide."""
-    session = open_environment(options)
+    session = open_environment(options, _reviewed(options))
     named = named_secrets(options, session.project, session.name, session.environment)
     return replace(session, named=named)
 
@@ -396,7 +410,7 @@ def begin_session(options: Options, *, may_lack: bool = False, for_part: bool = 
 
     With `may_lack`, secrets of manifests need not be set. For `for_part` see `open_workspace`.
     """
-    project = open_project(options)
+    project = _reviewed(options)
     name, environment = choose_environment(project, options.environment)
     return session_of(options, project, name, environment, may_lack=may_lack, for_part=for_part)
 

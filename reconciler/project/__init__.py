@@ -14,9 +14,11 @@ from reconciler.project.project import (
     journal_place_at,
     journal_setting,
     leads_out,
+    nothing_known,
     project_findings,
     readable_settings,
     unsafe_base_url,
+    with_settings_of,
     with_target,
 )
 from reconciler.project.settings import (
@@ -57,9 +59,11 @@ __all__ = [
     "journal_place_at",
     "journal_setting",
     "leads_out",
+    "nothing_known",
     "project_findings",
     "read_shard",
     "readable_settings",
     "unsafe_base_url",
+    "with_settings_of",
     "with_target",
 ]

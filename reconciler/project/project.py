@@ -293,6 +293,24 @@ _SECRET_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 ENVIRONMENT_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
 
 
+def nothing_known(own: ProjectFile) -> ProjectFile:
+    """Return the settings where the base branch has none: only the default environment's name."""
+    return ProjectFile.model_construct(default_environment=own.default_environment)
+
+
+def with_settings_of(base: ProjectFile, own: ProjectFile) -> ProjectFile:
+    """Return `manifests:` and `variables:` of the change, and all else of the base branch.
+
+    An environment that only the change has gets no target, or the embedded emulator, which sends
+    nothing out of the process.
+    """
+    environments = dict(base.environments)
+    for name, mine in own.environments.items():
+        reviewed = base.environments.get(name) or Environment(emulator=mine.emulator)
+        environments[name] = reviewed.model_copy(update={"variables": mine.variables})
+    return base.model_copy(update={"manifests": own.manifests, "environments": environments})
+
+
 def project_findings(document: Json) -> Iterator[Finding]:
     """Yield the findings on the document of a project file."""
     if not isinstance(document, dict):

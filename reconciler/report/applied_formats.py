@@ -396,6 +396,12 @@ def applied_markdown(result: ApplyResult) -> str:
 def _lines(result: ApplyResult) -> Iterator[str]:
     counts = counts_of(result.outcomes)
     counted = [f"{counts[name]:,} {_spoken(name)}" for name in WORDS if counts[name]]
+    # What was written in an emergency comes before all else.
+    for guard in result.plan.guarded:
+        if guard.emergency:
+            said = f"{guard.message}. Reason: {guard.emergency}"
+            yield f"> 🚨 **Break-glass**: {sentence(said, LONGEST_LINE)}"
+            yield ""
     title = _TITLES.get(result.state, "Not applied to")
     where = code(result.plan.environment, LONGEST_NAME)
     yield f"### {title} {where}: {', '.join(counted) or 'nothing was written'}"

@@ -53,6 +53,7 @@ class RunDocument(TypedDict):
     outcomes: Annotated[dict[str, int], Field(description="How many ended in which way.")]
     overrides: Annotated[list[str], Field(description="Reasons of --override-guard.")]
     unfrozen: Annotated[list[str], Field(description="Reasons of --break-glass.")]
+    approvedBy: Annotated[list[str], Field(description="Who approved its plan.")]
     outcome: NotRequired[
         Annotated[str, Field(description="Of the one resource that was asked for.")]
     ]
@@ -94,6 +95,7 @@ def _run_document(run: RunSummary, wanted: Ref | None) -> RunDocument:
         "outcomes": run.counts,
         "overrides": [override.reason for override in run.overrides],
         "unfrozen": [unfrozen.reason for unfrozen in run.unfrozen],
+        "approvedBy": [approval.principal for approval in run.approvals],
     }
     if wanted is not None:
         document["outcome"] = run.outcomes[wanted]
@@ -155,6 +157,9 @@ def _became(run: RunSummary, wanted: Ref | None) -> str:
         parts = [run.outcomes[wanted]]
     parts += [f"guard overridden: {override.reason}" for override in run.overrides]
     parts += [f"freeze broken: {unfrozen.reason}" for unfrozen in run.unfrozen]
+    if run.approvals:
+        people = " and ".join(approval.principal for approval in run.approvals)
+        parts.append(f"approved by {people}")
     return ", ".join(parts) or "nothing"
 
 
@@ -164,6 +169,8 @@ def _describe(entry: entry_types.Entry) -> str:  # noqa: C901 - one case an entr
             words = f"{reason} [{', '.join(codes)}]" if codes else reason
         case entry_types.Unfrozen(reason=reason, frozen=frozen):
             words = f"{reason} ({frozen})"
+        case entry_types.ApprovalEntry():
+            words = f"by {entry.principal} until {entry.until} ({entry.fingerprint})"
         case entry_types.RunEntry():
             commit = f" from {entry.commit}" if entry.commit else ""
             words = f"{entry.command} by {entry.actor}{commit}"

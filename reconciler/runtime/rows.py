@@ -26,9 +26,10 @@ class Rows(Generic[T]):
         self.sort = sort
 
     def __iter__(self) -> Iterator[str]:
-        """Yield the keys. Imports nothing."""
-        for feature in FEATURES.values():
-            yield from feature.get(self.sort, ())
+        """Yield the keys, each once. Imports nothing."""
+        yield from dict.fromkeys(
+            key for feature in FEATURES.values() for key in feature.get(self.sort, ())
+        )
 
     def __contains__(self, key: str) -> bool:
         """Return whether a feature has a row with this key. Imports nothing."""

@@ -5,11 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Final, TypeAlias
+from typing import Final, Protocol, TypeAlias, runtime_checkable
 
 from reconciler.kinds import BY_NAME, KINDS
 from reconciler.model.guards import EXPLICIT_LEVEL, GUARDS, GuardLevel
-from reconciler.project import Project, ProjectFile, project_findings, readable_settings
+from reconciler.project import (
+    Environment,
+    Project,
+    ProjectFile,
+    project_findings,
+    readable_settings,
+)
 from reconciler.project.project import Readable
 from reconciler.project.settings import ALLOWABLE, Guards
 from reconciler.runtime.rows import Rows
@@ -129,6 +135,23 @@ def _unknown_kind(path: tuple[str, ...], kind: str, known: Sequence[str]) -> Fin
     return Finding("P101", path, message, suggestion=nearest(kind, known), at_key=True)
 
 
+@runtime_checkable
+class CheckedSetting(Protocol):
+    """A setting of a feature that is checked with the rest of its environment."""
+
+    def findings(self, environment: Environment, path: tuple[str, ...]) -> Iterator[Finding]:
+        """Yield what is wrong with the setting at a path."""
+
+
+def added_findings(settings: ProjectFile) -> Iterator[Finding]:
+    """Yield the findings of the settings of features in each environment."""
+    for name, environment in settings.environments.items():
+        for key, setting in environment.settings_given(object):
+            if not isinstance(setting, CheckedSetting):
+                continue
+            yield from setting.findings(environment, ("environments", name, key))
+
+
 def load_project(file: Path) -> tuple[Project | None, list[Complaint]]:
     """Read a project file; return None if it is not valid, and every complaint about it.
 
@@ -152,7 +175,7 @@ def load_project(file: Path) -> tuple[Project | None, list[Complaint]]:
     settings = made.settings
     if settings is not None:
         settings.note_text(place)
-        checks = guard_findings, reads_findings, ignored_findings, rule_findings
+        checks = guard_findings, reads_findings, ignored_findings, rule_findings, added_findings
         findings.extend(made.as_written(finding) for check in checks for finding in check(settings))
     complaints.extend(place.complaint(finding) for finding in findings)
     if settings is None or findings:

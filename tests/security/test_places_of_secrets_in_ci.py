@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from reconciler.ci.checkout import places_allowed
-from reconciler.ci.trust import Event, OverBase, Whole, nothing_known, with_settings_of
+from reconciler.ci.trust import Event, OverBase, Whole
 from reconciler.operations.secret_sources import Allowed
-from reconciler.project import Project, ProjectFile
+from reconciler.project import Project, ProjectFile, nothing_known, with_settings_of
 
 PROJECT = Project(Path("/nowhere"))
 REVIEWED = Whole(project=PROJECT, anywhere=True)

@@ -1,0 +1,256 @@
+"""The guard `not-approved`: no valid approvals of enough people for exactly this plan.
+
+Only approvals lift it. Where the environment permits it, --break-glass does so in an emergency.
+Number, list and permission are those of the default branch's newest commit. Source:
+docs/approvals.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+from reconciler.errors import GuardRefused, InvalidInput, UsageError
+from reconciler.features.approvals.approval_file import (
+    MOST_CLOCKS_DIFFER,
+    PlanToApprove,
+    ValidApproval,
+    content_of,
+    files_in,
+    read_approval,
+    verify,
+)
+from reconciler.features.approvals.approval_settings import Approvals, Approvers
+from reconciler.features.approvals.default_branch import UnknownBranch, newest_commit
+from reconciler.features.approvals.signers import Signers, read_signers
+from reconciler.journal.entries import ApprovalEntry, Entry, OverrideEntry
+from reconciler.model import GuardViolation, Plan
+from reconciler.model.guards import APPROVAL, BREAK_GLASS, NOT_APPROVED
+from reconciler.operations.added_by_features import AddedOption
+from reconciler.operations.apply_plan import Consent
+from reconciler.operations.open_project import now
+from reconciler.operations.open_session import Session, known_secrets
+from reconciler.planning.guards import PlanUnderGuard
+from reconciler.planning.guards.plan_limits import consenting
+from reconciler.project import Environment, Project
+from reconciler.report.plan.document import PlanDocument, change_document, plan_document
+from reconciler.report.safe import safe
+from reconciler.report.words import plural
+from reconciler.runtime.advice import is_in_job
+
+APPROVAL_FILES: Final = AddedOption(
+    help="A file that `reconciler approve` wrote, or a folder of them; repeat it for more.",
+    in_job="The folder of the approvals.",
+    flag="--approval",
+)
+BROKEN_GLASS: Final = AddedOption(
+    help="Apply during a freeze, or without approvals where the environment permits that, in an"
+    " emergency; REASON goes into the journal. No other guard is lifted.",
+    in_job="With `apply`: the reason for an apply during a freeze, or without approvals where that"
+    " is permitted, in an emergency.",
+    excludes=("wait-freeze",),
+)
+_CLOCK: Final = "clock"
+
+
+def check_folder(text: str) -> None:
+    """Check the input `approvals`. Raises UsageError where it is no folder."""
+    if not Path(text).is_dir():
+        raise UsageError(f"`approvals`: there is no folder {text}")
+
+
+async def with_approvals_needed(asked: PlanUnderGuard) -> Plan:
+    """Return the plan with the approvals that its environment needs."""
+    plan, needed = asked.plan, asked.environment.setting("approvals", Approvals)
+    if needed is None:
+        return plan
+    violations = [_needed(plan.environment, needed)]
+    apart = asked.api.clock_difference
+    if not asked.same_clock and apart is not None and abs(apart) > MOST_CLOCKS_DIFFER.seconds:
+        minutes = round(abs(apart) / 60)
+        said = f"this machine's clock and the service's are {minutes:,} minutes apart, so it is "
+        said += "unknown which approvals have expired"
+        violations.append(
+            GuardViolation(
+                said=said, remedies=("set the clock",), code=NOT_APPROVED, figures=_CLOCK
+            )
+        )
+    return replace(plan, guarded=(*plan.guarded, *violations))
+
+
+def _needed(environment: str, needed: Approvals) -> GuardViolation:
+    people = plural(needed.count, "approver")
+    said = f"`{environment}` needs {plural(needed.count, 'approval')} of exactly this plan"
+    if is_in_job():
+        way = (
+            f"{people} run `reconciler approve` on the plan file of this job, and the apply finds "
+        )
+        way += "the approvals in the folder of its input `approvals`"
+    else:
+        way = f"`plan --out FILE`; {people} run `reconciler approve FILE`; "
+        way += "`apply --plan FILE --approval FILE…`"
+    return GuardViolation(
+        said=said,
+        remedies=(way, *_emergency(needed)),
+        code=NOT_APPROVED,
+        figures=str(needed.count),
+    )
+
+
+def _emergency(needed: Approvals) -> Iterator[str]:
+    if needed.break_glass:
+        yield f"in an emergency, {consenting(BREAK_GLASS, 'REASON')}, which the journal keeps"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BindingSettings:
+    """What binds an environment: the approvals it needs, and the people who may give them."""
+
+    needed: Approvals
+    signers: Signers
+
+
+def binding_settings(project: Project, name: str, environment: Environment) -> BindingSettings:
+    """Return what binds an environment by the default branch's newest commit.
+
+    Raises GuardRefused where that is unknown or not merged yet, and InvalidInput where its settings
+    are wrong.
+    """
+    try:
+        newest = newest_commit(project)
+        own = newest.settings.environments.get(name, environment)
+        needed = own.setting("approvals", Approvals) or environment.setting("approvals", Approvals)
+        file = own.setting("approvers", Approvers) or environment.setting("approvers", Approvers)
+        assert needed is not None  # noqa: S101 - the caller's plan needs approvals
+        text = newest.text(str(file))
+    except UnknownBranch as error:
+        raise GuardRefused(
+            f"`{name}` needs approvals, and what binds is the default branch's newest commit: "
+            f"{safe(str(error))}"
+        ) from error
+    if flaws := [*_flaws_of(needed, str(file), text)]:
+        raise InvalidInput("\n".join(f"approvals of `{name}`: {safe(flaw)}" for flaw in flaws))
+    return BindingSettings(needed=needed, signers=read_signers(text))
+
+
+def _flaws_of(approvals: Approvals, file: str, text: str) -> Iterator[str]:
+    """Yield what is wrong with a list of signers, for the approvals that are needed."""
+    signers = read_signers(text)
+    yield from (f"`{file}`, line {number}: {flaw}" for number, flaw in signers.flaws)
+    people = signers.people()
+    if not signers.flaws and len(people) < approvals.count:
+        named = f" ({', '.join(sorted(min(person) for person in people))})" if people else ""
+        yield (
+            f"{approvals.count} people must approve, and `{file}` has {len(people)} who can{named}"
+        )
+
+
+def judged(session: Session, made: Plan, consent: Consent) -> tuple[Plan, Consent]:
+    """Return a plan that says which approvals it has, and the consent that they give.
+
+    Raises GuardRefused where what binds is unknown, and InvalidInput where its settings are wrong.
+    """
+    binding = binding_settings(session.project, session.name, session.environment)
+    reason = consent.flags.get(BREAK_GLASS)
+    journal, hide = session.journal(), known_secrets(session)
+    if reason is not None and binding.needed.break_glass:
+        why = hide(reason.strip())
+        said = f"`{session.name}` was written without the approvals that it needs"
+        lifted = replace(
+            _needed(session.name, binding.needed), said=said, is_met=True, emergency=why
+        )
+        entry = OverrideEntry(at=journal.now(), reason=why, codes=(NOT_APPROVED,))
+        return _with(made, lifted), _lifting(consent, (entry,))
+    found = _found(made, consent, binding.signers)
+    missing = binding.needed.count - len(found.people)
+    said = _describe(session.name, binding, found, missing)
+    violation = replace(_needed(session.name, binding.needed), said=said, is_met=missing <= 0)
+    made = _with(made, violation)
+    if missing > 0 or any(guard.figures == _CLOCK for guard in made.guarded):
+        return made, consent
+    entries = tuple(
+        ApprovalEntry(
+            at=journal.now(),
+            principal=", ".join(sorted(approval.principals)),
+            fingerprint=approval.fingerprint,
+            until=approval.until,
+        )
+        for approval in found.valid
+    )
+    shown = frozenset[str].intersection(*(approval.guards for approval in found.valid))
+    return made, replace(_lifting(consent, entries), approved=shown)
+
+
+def _with(made: Plan, violation: GuardViolation) -> Plan:
+    """Return a plan with the violation about missing approvals replaced."""
+    guarded = (
+        violation if guard.code == NOT_APPROVED and guard.figures != _CLOCK else guard
+        for guard in made.guarded
+    )
+    return replace(made, guarded=tuple(guarded))
+
+
+def _lifting(consent: Consent, entries: tuple[Entry, ...]) -> Consent:
+    return replace(consent, flags={**consent.flags, APPROVAL: ""}, noted=entries)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundApprovals:
+    """The approvals that hold, one a person, and why the others do not."""
+
+    valid: Sequence[ValidApproval]
+    wrong: Sequence[str]
+    people: Sequence[frozenset[str]]
+
+
+def _found(made: Plan, consent: Consent, signers: Signers) -> FoundApprovals:
+    """Return the approvals for a plan, or for the reviewed plan whose rest or part it is."""
+    reviewed, part = consent.reviewed, consent.part is not None
+    plan = plan_to_approve(plan_document(made) if reviewed is None else reviewed)
+    is_same = reviewed is None or part or reviewed["digest"] != made.digest
+    # The file only says so: what would be written must be what the signers were shown.
+    if not is_same and content_of(map(change_document, made.declared)) != plan.content:
+        plan = replace(plan, content="")
+    valid: list[ValidApproval] = []
+    wrong: list[str] = []
+    for file in files_in([path for paths in consent.files.values() for path in paths]):
+        try:
+            valid.append(verify(read_approval(file), plan, signers))
+        except ValueError as error:
+            wrong.append(f"{file.name}: {error}")
+    people = signers.people_of({name for approval in valid for name in approval.principals})
+    each = [
+        next(approval for approval in valid if approval.principals & person) for person in people
+    ]
+    return FoundApprovals(valid=each, wrong=wrong, people=people)
+
+
+def plan_to_approve(document: PlanDocument) -> PlanToApprove:
+    """Return what approvals of a plan must be of, now."""
+    return PlanToApprove(
+        environment=document["environment"],
+        target=document["target"],
+        digest=document["digest"],
+        content=content_of(document["changes"]),
+        now=now(),
+    )
+
+
+def _describe(
+    environment: str, binding: BindingSettings, found: FoundApprovals, missing: int
+) -> str:
+    """Return who approved until when, who could still approve, and which approvals do not count."""
+    given = [
+        f"{min(approval.principals)} until {approval.until}"
+        for approval in sorted(found.valid, key=lambda approval: min(approval.principals))
+    ]
+    if missing <= 0:
+        return f"`{environment}` has the approvals it needs: {', '.join(given)}"
+    count = plural(binding.needed.count, "approval")
+    said = f"`{environment}` needs {count} of exactly this plan, and has "
+    said += ", ".join(given) or "none"
+    left = sorted(min(person) for person in binding.signers.people() if person not in found.people)
+    said += f"; missing: {missing} of {', '.join(left)}"
+    return "; ".join((said, *found.wrong))

@@ -1,0 +1,95 @@
+"""`approvals:` and `approvers:` of an environment: how many people must sign a plan, and who may.
+
+Source: docs/approvals.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final
+
+from pydantic import AfterValidator, BaseModel, Field
+from pydantic_core import PydanticCustomError
+
+from reconciler.model.assumptions import STRICT
+from reconciler.syntax.diagnostic import Finding
+
+if TYPE_CHECKING:
+    from reconciler.project import Environment
+
+MOST_PEOPLE: Final = 20
+
+Count = Annotated[
+    int, Field(ge=1, le=MOST_PEOPLE, description="How many people must approve a plan.")
+]
+
+
+class Approvals(BaseModel):
+    """The approvals that a plan needs before it is applied."""
+
+    model_config = STRICT
+
+    count: Count
+    break_glass: Annotated[
+        bool,
+        Field(
+            alias="breakGlass",
+            description="Whether --break-glass REASON may apply without them, in an emergency.",
+        ),
+    ] = False
+
+    def offline(self) -> None:
+        """Return None: a plan on an emulator of its own concerns no person."""
+
+    def findings(self, environment: Environment, path: tuple[str, ...]) -> Iterator[Finding]:
+        """Yield that nobody could approve without a list."""
+        if environment.setting("approvers", Approvers) is None:
+            message = "needs `approvers: FILE`, a list of the people who may sign"
+            yield Finding("P101", path, message)
+
+
+class Approvers(str):
+    """The path of a list of signers, below the project's folder."""
+
+    __slots__ = ()
+
+    def findings(self, environment: Environment, path: tuple[str, ...]) -> Iterator[Finding]:
+        """Yield that a list without `approvals` binds nothing."""
+        if environment.setting("approvals", Approvals) is None:
+            message = "binds nothing without `approvals: N`, how many of them must approve"
+            yield Finding("P101", path, message)
+
+
+def _approvals(given: int | Approvals | None) -> Approvals | None:
+    return Approvals(count=given) if isinstance(given, int) else given
+
+
+def _inside(file: str | None) -> Approvers | None:
+    if file is None:
+        return None
+    path = Path(file)
+    if not file.strip() or "\0" in file or path.is_absolute() or ".." in path.parts:
+        said = "must be a path below the folder of the project file"
+        raise PydanticCustomError("approvers", "{said}", {"said": said})
+    return Approvers(file)
+
+
+APPROVALS: Final = Annotated[
+    Count | Approvals | None,
+    AfterValidator(_approvals),
+    Field(
+        default=None,
+        description="How many people must approve a plan before it is applied: a number, or "
+        "`{count: 2, breakGlass: true}`.",
+    ),
+]
+APPROVERS: Final = Annotated[
+    str | None,
+    AfterValidator(_inside),
+    Field(
+        default=None,
+        description="Who may approve: a file of OpenSSH's allowed signers, below the folder of "
+        "the project file. The default branch's newest one is used.",
+    ),
+]

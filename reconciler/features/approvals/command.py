@@ -1,0 +1,156 @@
+"""`reconciler approve`: show a plan to a person, and sign that it may be applied."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Final
+
+import click
+
+from reconciler.cli import options
+from reconciler.cli.console import answered, data, is_terminal, stderr_style, words
+from reconciler.document import duration_of
+from reconciler.errors import GuardRefused, InvalidInput, UsageError
+from reconciler.features.approvals.approval_file import (
+    LONGEST,
+    SUFFIX,
+    ApprovalDocument,
+    Statement,
+    program,
+    shown_guards,
+    shown_moment,
+    signed_bytes,
+    verify,
+)
+from reconciler.features.approvals.approval_guard import binding_settings, plan_to_approve
+from reconciler.features.approvals.default_branch import is_bound
+from reconciler.features.approvals.shown_plan import shown_plan
+from reconciler.features.approvals.signers import NAMESPACE
+from reconciler.operations.open_project import Options, now
+from reconciler.operations.open_session import Session, open_target
+from reconciler.operations.plan_and_drift import read_plan_file, write_private
+from reconciler.report.plan.document import PlanDocument
+from reconciler.report.safe import json_text
+from reconciler.runtime.git import ask
+
+_KEYS: Final = ("id_ed25519", "id_ed25519_sk", "id_ecdsa", "id_ecdsa_sk", "id_rsa")
+_HEAD: Final = b'{\n  "statement"'
+
+
+@click.command
+@click.argument("plan", type=click.Path(path_type=Path))
+@click.option(
+    "--key",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="The SSH key to sign with, or its public half if the agent has it; by default that of "
+    "git's user.signingKey, else the first of ~/.ssh/id_ed25519, id_ecdsa and id_rsa.",
+)
+@click.option(
+    "--for",
+    "lasting",
+    metavar="DURATION",
+    default="4h",
+    show_default=True,
+    help="How long the approval holds, as 30m, 4h or 2d; at most 7d.",
+)
+@click.option(
+    "--out",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="Where to write the approval; by default PLAN.PRINCIPAL.approval.",
+)
+@options.connected
+def approve(
+    *, plan: Path, key: Path | None, lasting: str, out: Path | None, options: Options
+) -> None:
+    """Show the PLAN that `plan --out PLAN` wrote, ask, and sign it.
+
+    Writes PLAN.PRINCIPAL.approval for `apply --approval`. It approves exactly this plan, in its
+    environment, until it expires. Only a person on a terminal can approve.
+    """
+    lifetime = duration_of(lasting, "mhd")
+    if lifetime is None or not timedelta() < lifetime <= LONGEST:
+        raise UsageError(f"--for takes a duration up to {LONGEST.days}d, as 30m, 4h or 2d")
+    if not is_terminal():
+        raise UsageError("there is no terminal: only a person can approve")
+    document = read_plan_file(plan)
+    named = options.environment or document["environment"]
+    session = open_target(replace(options, environment=named))
+    _check(session, document)
+    binding = binding_settings(session.project, session.name, session.environment)
+    signing = key or _usual_key(session.project.root)
+    begun = now()
+    statement: Statement = {
+        "formatVersion": 1,
+        "environment": document["environment"],
+        "target": document["target"],
+        "digest": document["digest"],
+        "content": plan_to_approve(document).content,
+        "guards": shown_guards(document["guards"]),
+        "at": shown_moment(begun),
+        "until": shown_moment(begun + lifetime),
+    }
+    style = stderr_style(verbose=options.verbose)
+    words(shown_plan(document, style), laid_out=True)
+    words(f"\nsigned with {signing}, this approves the plan until {statement['until']}")
+    if answered("Type `yes` to approve exactly this plan") != "yes":
+        words("nothing was signed")
+        return
+    made: ApprovalDocument = {"statement": statement, "signature": _signature(statement, signing)}
+    try:
+        approval = verify(made, plan_to_approve(document), binding.signers)
+    except ValueError as error:
+        raise GuardRefused(f"this would be no approval of `{session.name}`: {error}") from error
+    person = min(approval.principals)
+    place = out or plan.with_name(f"{plan.name}.{person}{SUFFIX}")
+    write_private(place, json_text(made), lambda head: head.startswith(_HEAD))
+    data(f"{place}\n")
+
+
+def _check(session: Session, document: PlanDocument) -> None:
+    """Raise UsageError for a plan that needs no approval, or that is of another place."""
+    if document["environment"] != session.name:
+        raise UsageError(f"the plan is of `{document['environment']}`, and not of `{session.name}`")
+    if document["target"] != session.target.name:
+        raise UsageError(
+            f"the plan is of {document['target']}, and `{session.name}` is {session.target.name}"
+        )
+    if not is_bound(session.environment):
+        raise UsageError(f"`{session.name}` needs no approvals: no `approvals:` in its settings")
+    if document["summary"]["blocked"]:
+        raise InvalidInput("the plan has blocked resources, and cannot be applied as it is")
+
+
+def _usual_key(folder: Path) -> Path:
+    """Return the key of git's user.signingKey, else the first usual one. Raises UsageError."""
+    answer = ask(folder, os.environ, "config", "--get", "--type=path", "user.signingKey")
+    named = os.fsdecode(answer).strip() if answer is not None else ""
+    # Of another program, a signing key is the id of a key or a key itself.
+    if named and Path(named).is_file():
+        return Path(named)
+    usual = [Path.home() / ".ssh" / name for name in _KEYS]
+    found = next(filter(Path.is_file, usual), None)
+    if found is None:
+        raise UsageError("there is no SSH key in ~/.ssh: name one with --key FILE")
+    return found
+
+
+def _signature(statement: Statement, key: Path) -> str:
+    """Sign a statement; `ssh-keygen` asks for a passphrase itself. Raises GuardRefused."""
+    if not key.is_file():
+        raise UsageError(f"there is no key {key}")
+    with TemporaryDirectory(prefix="reconciler-") as folder:
+        signed = Path(folder, "statement")
+        signed.write_bytes(signed_bytes(statement))
+        command = [program(), "-q", "-Y", "sign", "-f", str(key), "-n", NAMESPACE, str(signed)]
+        ended = subprocess.run(command, check=False, stdout=subprocess.DEVNULL)  # noqa: S603 - a program of the PATH, without a shell
+        made = signed.with_name("statement.sig")
+        if ended.returncode != 0 or not made.is_file():
+            raise GuardRefused(f"`ssh-keygen` did not sign with {key}: nothing was signed")
+        return made.read_text(encoding="ascii")

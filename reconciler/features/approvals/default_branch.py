@@ -1,0 +1,205 @@
+"""The default branch's newest commit, as the remote has it: its settings bind, on a laptop too.
+
+A branch could lower the number of approvals, add approvers, or remove the settings. So the project
+file and the list of approvers are read from git's objects, never from the checkout.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from reconciler.features.approvals.approval_settings import Approvals
+from reconciler.operations.open_project import Options
+from reconciler.project import BASE_URL, Environment, Project, ProjectFile, with_settings_of
+from reconciler.runtime.git import NOTHING_OF_ITS_OWN, Git, GitFailed
+from reconciler.syntax.files import LARGEST_FILE, PROJECT_FILE
+from reconciler.workspace.project_file import load_project
+
+_TRACKED = ("HEAD", "main", "master")
+_REGULAR = ("100644", "100755")
+
+
+class UnknownBranch(Exception):
+    """The newest commit of the default branch cannot be read; the text is why."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewestCommit:
+    """The newest commit of the default branch, and the settings of its project file."""
+
+    git: Git
+    commit: str
+    settings: ProjectFile
+
+    def text(self, name: str) -> str:
+        """Return the text of a file below the project's folder. Raises UnknownBranch."""
+        return _text_at(self.git, self.commit, name)
+
+
+def newest_commit(project: Project) -> NewestCommit:
+    """Ask the remote for the newest commit of its default branch, and read the project file there.
+
+    Raises UnknownBranch.
+    """
+    git = _git_of(project)
+    try:
+        remotes = git.text("remote").split()
+    except GitFailed as error:
+        raise UnknownBranch(f"the project is in no git repository ({error})") from error
+    remote = "origin" if "origin" in remotes else next(iter(remotes), "")
+    if not remote or ("origin" not in remotes and len(remotes) > 1):
+        raise UnknownBranch("the repository has no remote `origin`")
+    try:
+        listed = git.text("ls-remote", "--symref", "--", remote, "HEAD").splitlines()
+        branch, commit = _head_of(listed)
+        if not _has(git, commit):
+            git.run(
+                "fetch", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules",
+                "--", remote, branch,
+            )  # fmt: skip
+        if not _has(git, commit):
+            raise UnknownBranch(f"`{remote}` does not hand out commit {commit}")
+    except GitFailed as error:
+        raise UnknownBranch(f"the remote `{remote}` cannot be asked: {error}") from error
+    settings = _settings_in(_text_at(git, commit, _file_of(project)))
+    return NewestCommit(git=git, commit=commit, settings=settings)
+
+
+def _git_of(project: Project) -> Git:
+    return Git(project.root, os.environ, NOTHING_OF_ITS_OWN, fixed={"GIT_OPTIONAL_LOCKS": "0"})
+
+
+def _file_of(project: Project) -> str:
+    return project.file.name if project.file is not None else PROJECT_FILE
+
+
+def _head_of(listed: list[str]) -> tuple[str, str]:
+    """Return branch and commit that a remote's HEAD is. Raises UnknownBranch without one."""
+    rows = [line.split("\t") for line in listed if line.endswith("\tHEAD")]
+    branches = [row[0].removeprefix("ref: ") for row in rows if row[0].startswith("ref: ")]
+    commits = [row[0] for row in rows if not row[0].startswith("ref: ")]
+    if not branches or not commits:
+        raise UnknownBranch("the remote names no default branch")
+    return branches[0], commits[0]
+
+
+def _has(git: Git, commit: str) -> bool:
+    try:
+        git.run("cat-file", "-e", f"{commit}^{{commit}}")
+    except GitFailed:
+        return False
+    return True
+
+
+def _text_at(git: Git, commit: str, name: str) -> str:
+    """Return the text of a regular file of a commit, by its name from the project's folder."""
+    try:
+        listed = git.text("ls-tree", "--long", commit, "--", f"./{name}")
+        mode, _, blob, size = listed.partition("\t")[0].split()
+        if mode not in _REGULAR or not size.isdigit() or int(size) > LARGEST_FILE:
+            raise UnknownBranch(f"`{name}` on the default branch is no regular file")
+        return git.run("cat-file", "blob", blob).decode()
+    except (GitFailed, ValueError) as error:
+        raise UnknownBranch(f"the default branch has no readable `{name}`") from error
+
+
+def _settings_in(text: str) -> ProjectFile:
+    """Return the settings of a project file. Raises UnknownBranch for an invalid one.
+
+    What a setting says about other files is not checked: they are on the default branch as well.
+    """
+    with tempfile.TemporaryDirectory(prefix="reconciler-") as folder:
+        file = Path(folder) / PROJECT_FILE
+        file.write_text(text, encoding="utf-8")
+        project, complaints = load_project(file)
+    if project is None:
+        why = complaints[0].message
+        raise UnknownBranch(f"the project file of the default branch is not valid: {why}")
+    return project.settings
+
+
+def is_bound(environment: Environment) -> bool:
+    """Return whether an environment needs approvals."""
+    return _count(environment) > 0
+
+
+def _count(environment: Environment) -> int:
+    needed = environment.setting("approvals", Approvals)
+    return needed.count if needed is not None else 0
+
+
+def reviewed_project(options: Options, project: Project) -> Project:
+    """Return the project with the settings of the default branch where any of them binds.
+
+    The remote is asked only where this checkout, or the last fetched default branch, needs
+    approvals. Where it cannot be asked, the last fetched settings count: an apply then ends.
+    """
+    own, known = project.settings, _fetched(project)
+    if not any(map(_binds, filter(None, (own, known)))):
+        return project
+    try:
+        base = newest_commit(project).settings
+    except UnknownBranch:
+        base = known if known is not None and _binds(known) else own
+    if not _binds(base):
+        return project
+    settings = _bound_by_address(with_settings_of(base, own))
+    if settings != own and not options.quiet:
+        options.reporter.say(
+            "an environment needs approvals, so all settings but `manifests:` and `variables:` are "
+            "those of the default branch's newest commit"
+        )
+    return replace(project, settings=settings)
+
+
+def _binds(settings: ProjectFile) -> bool:
+    return any(map(is_bound, settings.environments.values()))
+
+
+def _bound_by_address(settings: ProjectFile) -> ProjectFile:
+    """Return settings in which no environment without a target leads around the approvals.
+
+    `RECONCILER_BASE_URL` can give such an environment the target of one that needs approvals.
+    """
+    if not os.environ.get(BASE_URL):
+        return settings
+    strictest = max(settings.environments.values(), key=_count)
+    binding = {name: getattr(strictest, name) for name in ("approvals", "approvers")}
+    environments = {
+        name: environment
+        if is_bound(environment) or environment.base_url or environment.emulator
+        else environment.model_copy(update=binding)
+        for name, environment in settings.environments.items()
+    }
+    return settings.model_copy(update={"environments": environments})
+
+
+def _fetched(project: Project) -> ProjectFile | None:
+    """Return the settings of the default branch as last fetched; None where none can be read."""
+    wanted = "".join(f"refs/remotes/origin/{name}:./{_file_of(project)}\n" for name in _TRACKED)
+    try:
+        answer = _git_of(project).run("cat-file", "--batch", given=wanted.encode())
+    except GitFailed:
+        return None
+    for text in _blobs(answer):
+        # Most projects need no approvals, and reading YAML takes longer than this.
+        if b"approvals" in text:
+            try:
+                return _settings_in(text.decode("utf-8", "replace"))
+            except UnknownBranch:
+                return None
+    return None
+
+
+def _blobs(answer: bytes) -> Iterator[bytes]:
+    """Yield the content of the objects in the answer of `cat-file --batch`."""
+    while answer:
+        head, _, answer = answer.partition(b"\n")
+        size = head.split()[-1]
+        if head.split()[1:2] == [b"blob"] and size.isdigit():
+            yield answer[: int(size)]
+            answer = answer[int(size) + 1 :]

@@ -1,0 +1,142 @@
+"""Lists of signers, as `ssh-keygen` reads them: who may sign, with which key.
+
+A principal is a person only where its name is written out: a pattern is nobody in particular.
+Principals that share a key may be one person, and count as one. Source: ssh-keygen(1), under
+ALLOWED SIGNERS.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from hashlib import sha256
+from typing import Final
+
+NAMESPACE: Final = "reconciler-plan"
+"""What a signature is for: a signature of a commit approves no plan."""
+
+_LINE = re.compile(r"(\S+)[ \t]+(.*)")
+_KEY = re.compile(
+    r"(?:^|[ \t])((?:sk-)?(?:ssh|ecdsa)-[\w.@-]+)[ \t]+([A-Za-z0-9+/]+={0,2})(?=\s|$)"
+)
+_NAMESPACES = re.compile(r'namespaces="([^"]*)"', re.IGNORECASE)
+_PATTERN = re.compile(r"[*?!]")
+_PRINCIPAL = re.compile(r"[\w.@+-]{1,100}", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Signer:
+    """A principal and one of its keys; `line` is the line of the list for this principal alone."""
+
+    principal: str
+    fingerprint: str
+    line: str
+
+
+@dataclass(frozen=True, slots=True)
+class Signers:
+    """The people of a list. `flaws` are what is wrong with it, each with its line number."""
+
+    signers: Sequence[Signer]
+    flaws: Sequence[tuple[int, str]] = ()
+
+    def people(self) -> list[frozenset[str]]:
+        """Return the principals of each person: those that share keys are one person."""
+        return self.people_of({signer.principal for signer in self.signers})
+
+    def people_of(self, principals: set[str]) -> list[frozenset[str]]:
+        """Return the people that have one of these principals."""
+        people: list[set[str]] = []
+        by_key: dict[str, set[str]] = {}
+        for signer in self.signers:
+            by_key.setdefault(signer.fingerprint, set()).add(signer.principal)
+        for names in by_key.values():
+            shared = [person for person in people if person & names]
+            people = [person for person in people if person not in shared]
+            people.append(names.union(*shared))
+        return [frozenset(person) for person in people if person & principals]
+
+    def of_key(self, fingerprint: str) -> list[Signer]:
+        """Return the principals of a key."""
+        return [signer for signer in self.signers if signer.fingerprint == fingerprint]
+
+
+def read_signers(text: str) -> Signers:
+    """Read a list. Patterns, authorities and keys for other namespaces are no person, and no flaw.
+
+    A line that cannot be read is a flaw, as it may have been meant to be a person.
+    """
+    found: list[Signer] = []
+    flaws: list[tuple[int, str]] = []
+    for number, line in enumerate(text.splitlines(), 1):
+        if not line.strip() or line.lstrip().startswith("#"):
+            continue
+        split = _LINE.fullmatch(line.strip())
+        key = _KEY.search(split[2]) if split is not None else None
+        if split is None or key is None or (fingerprint := fingerprint_of(key[2])) is None:
+            flaws.append((number, "is no line of the form `PRINCIPAL KEYTYPE KEY`"))
+            continue
+        options = split[2][: key.start()]
+        if "cert-authority" in options.lower() or "-cert-" in key[1] or not _is_for_us(options):
+            continue
+        for principal in split[1].split(","):
+            if _PATTERN.search(principal):
+                continue
+            if not _PRINCIPAL.fullmatch(principal):
+                flaws.append((number, "has a principal that is not of letters, digits and `._@+-`"))
+                continue
+            found.append(Signer(principal, fingerprint, f"{principal} {split[2]}"))
+    return Signers(found, flaws)
+
+
+def _is_for_us(options: str) -> bool:
+    names = _NAMESPACES.search(options)
+    return names is None or any(fnmatchcase(NAMESPACE, name) for name in names[1].split(","))
+
+
+def fingerprint_of(key: str | bytes) -> str | None:
+    """Return the fingerprint of a public key, as `ssh-keygen -l` prints it; None for no base64.
+
+    Bytes are the key itself, text is its base64.
+    """
+    try:
+        content = base64.b64decode(key, validate=True) if isinstance(key, str) else key
+    except (binascii.Error, ValueError):
+        return None
+    return f"SHA256:{base64.b64encode(sha256(content).digest()).decode().rstrip('=')}"
+
+
+_MAGIC: Final = b"SSHSIG"
+_LENGTH: Final = 4
+"""Bytes of the version, and of each length."""
+_ARMOUR = re.compile(
+    r"-----BEGIN SSH SIGNATURE-----\n([A-Za-z0-9+/=\n]+)-----END SSH SIGNATURE-----\n?"
+)
+
+
+def key_in(signature: str) -> str | None:
+    """Return the fingerprint of the key in a signature; None where it is no SSH signature.
+
+    It only says which lines of a list to try. Source: PROTOCOL.sshsig of OpenSSH.
+    """
+    armoured = _ARMOUR.fullmatch(signature)
+    try:
+        blob = base64.b64decode(armoured[1], validate=False) if armoured is not None else b""
+    except (binascii.Error, ValueError):
+        return None
+    if not blob.startswith(_MAGIC):
+        return None
+    key = next(_fields(blob.removeprefix(_MAGIC)[_LENGTH:]), b"")
+    return fingerprint_of(key) if key else None
+
+
+def _fields(blob: bytes) -> Iterator[bytes]:
+    """Yield the strings of a blob: four bytes of length, then the bytes."""
+    while len(blob) >= _LENGTH:
+        size = _LENGTH + int.from_bytes(blob[:_LENGTH])
+        yield blob[_LENGTH:size]
+        blob = blob[size:]
