@@ -297,11 +297,19 @@ class Job:
             wanted = wanted_by(session.environment)
             made = asyncio.run(plan_now(session, session.journal().history, wanted))
             made = self._owned(made, session.project)
-            if files := self.talk.inputs.files:
-                made, _ = with_added_consent(session, made, Consent(files=files))
+            made = self._approved(made, session)
             refusals = refusals_of(made, session, self.talk.event)
         made = checkout.beside_base(made, admitted, self.options)
         self.result.refusals = refusals
+        return made
+
+    def _approved(self, made: Plan, session: Session) -> Plan:
+        """Return the plan with the consent that it has by now, if the job was given any."""
+        if files := self.talk.inputs.files:
+            try:
+                made, _ = with_added_consent(session, made, Consent(files=files))
+            except ReconcilerError as error:
+                words(safe(f"the consent of the plan is decided at its apply: {error}"))
         return made
 
     def _owned(self, made: Plan, project: Project) -> Plan:

@@ -268,9 +268,9 @@ def list_incident_events(
 @click.option(
     "--yes", is_flag=True, help="Do not ask for consent; without a terminal it is required."
 )
-@options.of_features("incidents close")
 @options.connected
 @options.formats("text", "json")
+@options.of_features("incidents close")
 def close(*, ids: tuple[str, ...], yes: bool, options: Options, form: str) -> int:
     """Show the incidents, ask, and close them. Exits with 3 where one stays open."""
     if not yes and not is_terminal():
@@ -594,9 +594,9 @@ def _result_cells(row: dict[str, Json], result: dict[str, Json]) -> list[str]:
 @click.option(
     "--yes", is_flag=True, help="Do not ask for consent; without a terminal it is required."
 )
-@options.of_features("policies add")
 @options.connected
 @options.formats("text", "json")
+@options.of_features("policies add")
 def add(*, file: Path, yes: bool, options: Options, form: str) -> None:
     """Add the policies of FILE, all or none: a list in the form of the API.
 

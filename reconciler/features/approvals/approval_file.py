@@ -24,6 +24,7 @@ from reconciler.document import Json, canonical_text, digest
 from reconciler.errors import GuardRefused
 from reconciler.features.approvals.signers import NAMESPACE, Signer, Signers, key_in
 from reconciler.model.guards import NOT_APPROVED, guard_key
+from reconciler.model.quoting import quoted
 from reconciler.report.plan.document import ChangeDocument, GuardDocument
 from reconciler.runtime import regular_files
 
@@ -43,6 +44,7 @@ class ShownGuard(TypedDict):
     code: str
     ref: Annotated[str | None, Field(description="null where it is about many resources.")]
     figures: str
+    message: Annotated[str, Field(description="The sentence that was shown.")]
 
 
 @with_config(ConfigDict(extra="forbid"))
@@ -84,6 +86,7 @@ def content_of(changes: Iterable[ChangeDocument]) -> str:
             [
                 change["ref"],
                 change["action"],
+                change["evidence"],
                 change["remoteId"],
                 [dict(field) for field in change["fields"]],
                 change["destroys"],
@@ -98,16 +101,21 @@ def content_of(changes: Iterable[ChangeDocument]) -> str:
 def shown_guards(guards: Iterable[GuardDocument]) -> list[ShownGuard]:
     """Return the guards of a plan's JSON for a statement."""
     return [
-        {"code": guard["code"], "ref": guard["ref"], "figures": guard["figures"]}
+        {
+            "code": guard["code"],
+            "ref": guard["ref"],
+            "figures": guard["figures"],
+            "message": guard["message"],
+        }
         for guard in guards
         if guard["code"] != NOT_APPROVED
     ]
 
 
-def keys_of(statement: Statement) -> frozenset[str]:
-    """Return the keys of the guards that a statement lists."""
+def keys_of(statement: Statement) -> frozenset[tuple[str, str]]:
+    """Return the keys of the guards that a statement lists, each with the sentence shown."""
     return frozenset(
-        guard_key(guard["code"], guard["ref"] or "", guard["figures"])
+        (guard_key(guard["code"], guard["ref"] or "", guard["figures"]), guard["message"])
         for guard in statement["guards"]
     )
 
@@ -131,7 +139,7 @@ def read_approval(file: Path) -> ApprovalDocument:
     except ValidationError as invalid:
         first = invalid.errors(include_url=False, include_input=False)[0]
         place = ".".join(map(str, first["loc"])) or "the file"
-        raise ValueError(f"it is no approval: {place}: {first['msg']}") from invalid
+        raise ValueError(f"it is no approval: {quoted(place)}: {first['msg']}") from invalid
 
 
 def files_in(paths: Sequence[Path]) -> list[Path]:
@@ -169,7 +177,7 @@ class ValidApproval:
     principals: frozenset[str]
     fingerprint: str
     until: str
-    guards: frozenset[str]
+    guards: frozenset[tuple[str, str]]
 
 
 def verify(document: ApprovalDocument, plan: PlanToApprove, signers: Signers) -> ValidApproval:
@@ -198,9 +206,9 @@ def verify(document: ApprovalDocument, plan: PlanToApprove, signers: Signers) ->
 def _mismatch(statement: Statement, plan: PlanToApprove) -> str:
     """Return which part of a statement is about another plan, "" for none."""
     if statement["environment"] != plan.environment:
-        return f"it is for the environment `{statement['environment']}`"
+        return f"it is for the environment {quoted(statement['environment'])}"
     if statement["target"] != plan.target:
-        return f"it is for the target {statement['target']}"
+        return f"it is for the target {quoted(statement['target'])}"
     if statement["digest"] != plan.digest:
         return f"it is for another plan, {statement['digest']}"
     if statement["content"] != plan.content:

@@ -28,6 +28,7 @@ from reconciler.features.approvals.signers import Signers, read_signers
 from reconciler.journal.entries import ApprovalEntry, Entry, OverrideEntry
 from reconciler.model import GuardViolation, Plan
 from reconciler.model.guards import APPROVAL, BREAK_GLASS, NOT_APPROVED
+from reconciler.model.quoting import quoted
 from reconciler.operations.added_by_features import AddedOption
 from reconciler.operations.apply_plan import Consent
 from reconciler.operations.open_project import now
@@ -179,7 +180,11 @@ def judged(session: Session, made: Plan, consent: Consent) -> tuple[Plan, Consen
         )
         for approval in found.valid
     )
-    shown = frozenset[str].intersection(*(approval.guards for approval in found.valid))
+    shown = [
+        guard.key
+        for guard in made.guarded
+        if all((guard.key, guard.message) in approval.guards for approval in found.valid)
+    ]
     return made, replace(_lifting(consent, entries), approved=shown)
 
 
@@ -208,10 +213,12 @@ class FoundApprovals:
 def _found(made: Plan, consent: Consent, signers: Signers) -> FoundApprovals:
     """Return the approvals for a plan, or for the reviewed plan whose rest or part it is."""
     reviewed, part = consent.reviewed, consent.part is not None
-    plan = plan_to_approve(plan_document(made) if reviewed is None else reviewed)
-    is_same = reviewed is None or part or reviewed["digest"] != made.digest
-    # The file only says so: what would be written must be what the signers were shown.
-    if not is_same and content_of(map(change_document, made.declared)) != plan.content:
+    document = plan_document(made) if reviewed is None else reviewed
+    # A file may name another place than the one that would be written.
+    plan = replace(plan_to_approve(document), environment=made.environment, target=made.target)
+    is_whole = reviewed is not None and not part and reviewed["digest"] == made.digest
+    # A file may show other changes than its digest is of.
+    if is_whole and content_of(map(change_document, made.declared)) != plan.content:
         plan = replace(plan, content="")
     valid: list[ValidApproval] = []
     wrong: list[str] = []
@@ -219,7 +226,7 @@ def _found(made: Plan, consent: Consent, signers: Signers) -> FoundApprovals:
         try:
             valid.append(verify(read_approval(file), plan, signers))
         except ValueError as error:
-            wrong.append(f"{file.name}: {error}")
+            wrong.append(f"{quoted(file.name)}: {error}")
     people = signers.people_of({name for approval in valid for name in approval.principals})
     each = [
         next(approval for approval in valid if approval.principals & person) for person in people
@@ -243,7 +250,7 @@ def _describe(
 ) -> str:
     """Return who approved until when, who could still approve, and which approvals do not count."""
     given = [
-        f"{min(approval.principals)} until {approval.until}"
+        f"{quoted(min(approval.principals))} until {approval.until}"
         for approval in sorted(found.valid, key=lambda approval: min(approval.principals))
     ]
     if missing <= 0:
@@ -251,6 +258,8 @@ def _describe(
     count = plural(binding.needed.count, "approval")
     said = f"`{environment}` needs {count} of exactly this plan, and has "
     said += ", ".join(given) or "none"
-    left = sorted(min(person) for person in binding.signers.people() if person not in found.people)
+    left = sorted(
+        quoted(min(person)) for person in binding.signers.people() if person not in found.people
+    )
     said += f"; missing: {missing} of {', '.join(left)}"
     return "; ".join((said, *found.wrong))

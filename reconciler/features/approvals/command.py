@@ -123,7 +123,7 @@ def _check(session: Session, document: PlanDocument) -> None:
         )
     if not is_bound(session.environment):
         raise UsageError(f"`{session.name}` needs no approvals: no `approvals:` in its settings")
-    if document["summary"]["blocked"]:
+    if any(change["action"] == "blocked" for change in document["changes"]):
         raise InvalidInput("the plan has blocked resources, and cannot be applied as it is")
 
 

@@ -9,8 +9,10 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Literal
 
 from reconciler.features.approvals.approval_settings import Approvals
 from reconciler.operations.open_project import Options
@@ -65,7 +67,7 @@ def newest_commit(project: Project) -> NewestCommit:
             raise UnknownBranch(f"`{remote}` does not hand out commit {commit}")
     except GitFailed as error:
         raise UnknownBranch(f"the remote `{remote}` cannot be asked: {error}") from error
-    settings = _settings_in(_text_at(git, commit, _file_of(project)))
+    settings = _settings_in(_project_file_at(git, commit, project))
     return NewestCommit(git=git, commit=commit, settings=settings)
 
 
@@ -73,8 +75,21 @@ def _git_of(project: Project) -> Git:
     return Git(project.root, os.environ, NOTHING_OF_ITS_OWN, fixed={"GIT_OPTIONAL_LOCKS": "0"})
 
 
-def _file_of(project: Project) -> str:
-    return project.file.name if project.file is not None else PROJECT_FILE
+def _names_of(project: Project) -> list[str]:
+    """Return the names that the project file may have on the default branch, its own first.
+
+    A branch could bring another file next to it, without the settings that bind.
+    """
+    own = project.file.name if project.file is not None else PROJECT_FILE
+    return list(dict.fromkeys((own, PROJECT_FILE)))
+
+
+def _project_file_at(git: Git, commit: str, project: Project) -> str:
+    *others, last = _names_of(project)
+    for name in others:
+        with suppress(UnknownBranch):
+            return _text_at(git, commit, name)
+    return _text_at(git, commit, last)
 
 
 def _head_of(listed: list[str]) -> tuple[str, str]:
@@ -138,8 +153,10 @@ def reviewed_project(options: Options, project: Project) -> Project:
     The remote is asked only where this checkout, or the last fetched default branch, needs
     approvals. Where it cannot be asked, the last fetched settings count: an apply then ends.
     """
-    own, known = project.settings, _fetched(project)
-    if not any(map(_binds, filter(None, (own, known)))):
+    own, fetched = project.settings, _fetched(project)
+    known = fetched if isinstance(fetched, ProjectFile) else None
+    # A clone without the default branch knows nothing of it.
+    if fetched is not None and not any(map(_binds, filter(None, (own, known)))):
         return project
     try:
         base = newest_commit(project).settings
@@ -178,21 +195,24 @@ def _bound_by_address(settings: ProjectFile) -> ProjectFile:
     return settings.model_copy(update={"environments": environments})
 
 
-def _fetched(project: Project) -> ProjectFile | None:
-    """Return the settings of the default branch as last fetched; None where none can be read."""
-    wanted = "".join(f"refs/remotes/origin/{name}:./{_file_of(project)}\n" for name in _TRACKED)
+def _fetched(project: Project) -> ProjectFile | Literal["unbound"] | None:
+    """Return the settings of the default branch as last fetched; None where it never was.
+
+    "unbound" are settings without the word, or those that cannot be read.
+    """
+    names = _names_of(project)
+    wanted = [f"refs/remotes/origin/{branch}:./{name}" for branch in _TRACKED for name in names]
     try:
-        answer = _git_of(project).run("cat-file", "--batch", given=wanted.encode())
+        answer = _git_of(project).run("cat-file", "--batch", given="\n".join(wanted).encode())
     except GitFailed:
-        return None
-    for text in _blobs(answer):
+        return "unbound"
+    blobs = [*_blobs(answer)]
+    for text in blobs:
         # Most projects need no approvals, and reading YAML takes longer than this.
         if b"approvals" in text:
-            try:
+            with suppress(UnknownBranch):
                 return _settings_in(text.decode("utf-8", "replace"))
-            except UnknownBranch:
-                return None
-    return None
+    return "unbound" if blobs else None
 
 
 def _blobs(answer: bytes) -> Iterator[bytes]:

@@ -6,6 +6,7 @@ Nothing is folded and no value is cut, as the signature is for all of it.
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Final, Literal
 
@@ -30,13 +31,13 @@ _SHORT: Final = 60
 def shown_plan(document: PlanDocument, style: Style) -> str:
     """Return a plan file as text: each change with all its fields, then the guards."""
     changes = [change for change in document["changes"] if change["action"] != "keep"]
-    counts = [f"{document['summary'][word]} {word}" for word in _SIGNS if document["summary"][word]]  # type: ignore[literal-required]  # the signs are members of the summary
+    found = Counter[str](change["action"] for change in document["changes"])
+    counts = [f"{found[word]} {word}" for word in _SIGNS if found[word]]
     head = f"Plan for {document['environment']} at {document['target']}: "
     lines = [*wrapped(head + (", ".join(counts) or "nothing to do"), style, Colour.BOLD, margin="")]
     for change in changes:
         lines += ["", *_change_lines(change, style)]
-    kept = document["summary"]["keep"]
-    if kept:
+    if kept := found["keep"]:
         lines += ["", *wrapped(f"{plural(kept, 'resource')} kept as they are", style, margin="")]
     guards = [guard for guard in document["guards"] if guard["code"] != NOT_APPROVED]
     if guards:
