@@ -165,7 +165,7 @@ def reviewed_project(options: Options, project: Project) -> Project:
     if not _binds(base):
         return project
     settings = _bound_by_address(with_settings_of(base, own))
-    if settings != own and not options.quiet:
+    if settings.model_dump() != own.model_dump() and not options.quiet:
         options.reporter.say(
             "an environment needs approvals, so all settings but `manifests:` and `variables:` are "
             "those of the default branch's newest commit"
