@@ -84,7 +84,7 @@ def evaluate(
 class _State(Protocol):
     """The rows of one group in the window of one rule."""
 
-    def add(self, bucket: int, side: int, value: str) -> None:
+    def add(self, bucket: int, side: int, value: str, /) -> None:
         """Count a row of a side."""
 
     def at(self, minute: int) -> float:
@@ -104,8 +104,7 @@ class _Count:
         self.waiting: deque[list[int]] = deque()
         self.counted: deque[list[int]] = deque()
 
-    def add(self, bucket: int, side: int, value: str) -> None:
-        del side, value
+    def add(self, bucket: int, *_: object) -> None:
         if self.waiting and self.waiting[-1][0] == bucket:
             self.waiting[-1][1] += 1
         else:
@@ -134,11 +133,11 @@ class _Quotient:
         self.below = _Count(rule.window, rule.before)
         self.is_relative = is_relative
 
-    def add(self, bucket: int, side: int, value: str) -> None:
+    def add(self, bucket: int, side: int, *_: object) -> None:
         if side == 0:
-            self.above.add(bucket, side, value)
+            self.above.add(bucket)
         if side == 1 or self.is_relative:
-            self.below.add(bucket, side, value)
+            self.below.add(bucket)
 
     def at(self, minute: int) -> float:
         above, below = self.above.at(minute), self.below.at(minute)
@@ -160,8 +159,7 @@ class _Unique:
         self.buckets: deque[tuple[int, set[str]]] = deque()
         self.times: dict[str, int] = {}
 
-    def add(self, bucket: int, side: int, value: str) -> None:
-        del side
+    def add(self, bucket: int, _: int, value: str) -> None:
         if not self.buckets or self.buckets[-1][0] != bucket:
             self.buckets.append((bucket, set()))
         if value not in self.buckets[-1][1]:
