@@ -438,6 +438,7 @@ METRIC = "ALERT_DEF_TYPE_METRIC_THRESHOLD"
         (immediate(HOLE), " reference"),
         (immediate("a" + " AND (b" * 5_000 + ")" * 5_000), " deep"),
         (immediate("x:/a*b*c*d*/"), " expression"),
+        (immediate("x:[-5 TO 3]"), "`-5`"),
     ],
 )
 def test_the_reason_names_what_is_not_evaluated(spec: dict[str, Any], words: str) -> None:
