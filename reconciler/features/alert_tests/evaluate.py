@@ -11,6 +11,7 @@ import math
 from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from itertools import count
 from typing import Protocol
 
 from reconciler.features.alert_tests.log_alert import (
@@ -83,7 +84,7 @@ def evaluate(
 class _State(Protocol):
     """The rows of one group in the window of one rule."""
 
-    def add(self, bucket: int, side: int, value: str) -> None:
+    def add(self, bucket: int, side: int, value: str, /) -> None:
         """Count a row of a side."""
 
     def at(self, minute: int) -> float:
@@ -103,8 +104,7 @@ class _Count:
         self.waiting: deque[list[int]] = deque()
         self.counted: deque[list[int]] = deque()
 
-    def add(self, bucket: int, side: int = 0, value: str = "") -> None:
-        del side, value
+    def add(self, bucket: int, *_: object) -> None:
         if self.waiting and self.waiting[-1][0] == bucket:
             self.waiting[-1][1] += 1
         else:
@@ -133,8 +133,7 @@ class _Quotient:
         self.below = _Count(rule.window, rule.before)
         self.is_relative = is_relative
 
-    def add(self, bucket: int, side: int, value: str) -> None:
-        del value
+    def add(self, bucket: int, side: int, *_: object) -> None:
         if side == 0:
             self.above.add(bucket)
         if side == 1 or self.is_relative:
@@ -160,8 +159,7 @@ class _Unique:
         self.buckets: deque[tuple[int, set[str]]] = deque()
         self.times: dict[str, int] = {}
 
-    def add(self, bucket: int, side: int, value: str) -> None:
-        del side
+    def add(self, bucket: int, _: int, value: str) -> None:
         if not self.buckets or self.buckets[-1][0] != bucket:
             self.buckets.append((bucket, set()))
         if value not in self.buckets[-1][1]:
@@ -205,16 +203,14 @@ class _Run:
         self.seen: dict[GroupValues, list[dict[str, int]]] = {}
         self.due: dict[int, set[GroupValues]] = {}
         self.minutes: list[int] = []
-        self.at_once = alert.measure in (Measure.EACH_ROW, Measure.NEW_VALUE)
-        if not self.at_once and not alert.keys:
-            self._begin(())
+        if not alert.keys and alert.measure not in (Measure.EACH_ROW, Measure.NEW_VALUE):
+            self._begin((), self.start)
 
     def add(self, row: LogRow) -> int:
         """Count a row, after all minutes before its own; return its minute."""
         # A window is closed at its end, and a row at the very start is in the first minute.
         bucket, alert = -(-(row.at + (row.at == self.begin)) // MINUTE), self.alert
-        if self.minutes and self.minutes[0] < bucket:
-            self.advance(bucket - 1)
+        self.advance(bucket - 1)
         for side, counts in enumerate(alert.counted):
             if not counts(row):
                 continue
@@ -235,17 +231,15 @@ class _Run:
         states = self.groups.get(group) or self._begin(group, bucket)
         if self.last.get(group) != bucket:
             self.last[group] = bucket
-            self._plan(bucket, group)
             for rule in self.alert.rules:
-                for change in {rule.window, rule.before, rule.before + rule.window} - {0}:
+                for change in (0, rule.window, rule.before, rule.before + rule.window):
                     self._plan(bucket + change, group)
-        tracked = self.alert.tracked
-        values = [text_of(value) for value in tracked(row)] if tracked else [""]
+        values = [text_of(value) for value in self.alert.tracked(row)]
         for state in states:
             for value in values:
                 state.add(bucket, side, value)
 
-    def _begin(self, group: GroupValues, bucket: int = 0) -> list[_State]:
+    def _begin(self, group: GroupValues, bucket: int) -> list[_State]:
         states = self.groups[group] = [_state(self.alert, rule) for rule in self.alert.rules]
         for rule in self.alert.rules:
             self._plan(max(bucket, self._first_judged(rule)), group)
@@ -275,11 +269,12 @@ class _Run:
         states, alert = self.groups.get(group), self.alert
         if states is None:
             return
-        for number, (rule, state) in enumerate(zip(alert.rules, states, strict=True)):
+        for number, state in enumerate(states):
             value = state.at(minute)
             is_silent = bool(alert.keys) and state.is_empty() and not alert.silence_triggers
             ignored = math.isnan(value) or (math.isinf(value) and alert.ignore_infinity)
-            if minute >= self._first_judged(rule) and not ignored and not is_silent:
+            is_whole = minute >= self._first_judged(alert.rules[number])
+            if is_whole and not ignored and not is_silent:
                 self._judge(number, Judged(value, minute, group))
         if group and not alert.silence_triggers and all(state.is_empty() for state in states):
             del self.groups[group], self.last[group]
@@ -293,24 +288,24 @@ class _Run:
             judged.value > nearest.value if rule.more else judged.value < nearest.value
         ):
             verdict.nearest[number] = judged
-        if not self.at_once and not rule.holds(judged.value):
+        if not rule.holds(judged.value):
             return
         schedule = self.alert.schedule
         if schedule is None or schedule.holds(judged.minute):
             verdict.first = verdict.first or judged
             fired = verdict.fired.get(judged.group, rule.priority)
             verdict.fired[judged.group] = min(fired, rule.priority)
-        elif not self.at_once:
+        elif judged.group in self.groups:
             self._plan(_next_active(schedule, judged.minute), judged.group)
 
     def _look_for_new(self, row: LogRow, group: GroupValues) -> None:
         """Judge each value that a row tracks. The first one of a group is learnt."""
-        values = self.alert.tracked(row) if self.alert.tracked else []
-        for value in map(text_of, values):
+        for value in map(text_of, self.alert.tracked(row)):
             is_first = group not in self.seen
             known = self.seen.setdefault(group, [{} for _ in self.alert.rules])
-            for number, (rule, times) in enumerate(zip(self.alert.rules, known, strict=True)):
-                while times and row.at - next(iter(times.values())) >= rule.window * MINUTE:
+            for number, times in enumerate(known):
+                window = self.alert.rules[number].window * MINUTE
+                while times and row.at - next(iter(times.values())) >= window:
                     del times[next(iter(times))]
                 if times.pop(value, None) is None and not is_first:
                     self._judge(number, Judged(1, row.at // MINUTE, group))
@@ -320,5 +315,5 @@ class _Run:
 def _next_active(schedule: Schedule, minute: int) -> int:
     """Return the next minute at which a schedule that does not hold now begins to hold."""
     day = minute // DAY
-    begins = ((day + days) * DAY + schedule.start for days in range(9))
-    return next((begin for begin in begins if begin > minute and schedule.holds(begin)), minute + 1)
+    begins = ((day + days) * DAY + schedule.start for days in count())
+    return next(begin for begin in begins if begin > minute and schedule.holds(begin))

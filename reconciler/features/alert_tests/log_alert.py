@@ -54,7 +54,7 @@ class AlertRule:
         """Return whether a value is on the rule's side of the threshold."""
         if value == self.threshold:
             return self.or_equal
-        return value > self.threshold if self.more else value < self.threshold
+        return (value > self.threshold) is self.more
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,13 +82,16 @@ class Schedule:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogAlert:
-    """A log alert. `counted` has one filter, or those of numerator and denominator."""
+    """A log alert. `counted` has one filter, or those of numerator and denominator.
+
+    `tracked` lists the values of a row that are compared with those of other rows.
+    """
 
     measure: Measure
     counted: tuple[Matches, ...]
     rules: tuple[AlertRule, ...]
     keys: tuple[str, ...] = ()
-    tracked: Values | None = None
+    tracked: Values = lambda _: [""]
     ignore_infinity: bool = False
     silence_triggers: bool = False
     schedule: Schedule | None = None
@@ -247,7 +250,7 @@ def _window(rule: Mapped, key: str, minutes: int) -> int:
     written = window.get(key)
     if written is None:
         return minutes
-    found = _WINDOW.search(str(written).removesuffix(_UNSPECIFIED))
+    found = _WINDOW.search(str(written))
     if found is None or not int(found[2]):
         raise NotEvaluatedError(f"`{key}: {written}` is not evaluated")
     return _UNITS[found[1]] * int(found[2])
@@ -312,13 +315,13 @@ def _grouping(keys: Sequence[str]) -> Callable[[LogRow], GroupValues | None]:
     def group_of(row: LogRow) -> GroupValues | None:
         group = []
         for values in columns:
-            text = next(filter(None, map(text_of, values(row))), "")
-            if not text:
+            text = next(filter(None, map(text_of, values(row))), None)
+            if text is None:
                 return None
             group.append(text)
         return tuple(group)
 
-    return group_of if keys else lambda _: ()
+    return group_of
 
 
 _WEEK: Final = ("MONDAY", "TUESDAY", "WEDNESDAY", "THURSDAY", "FRIDAY", "SATURDAY", "SUNDAY")
@@ -336,12 +339,15 @@ def _schedule(spec: Mapped) -> Schedule | None:
         days.add(_WEEK.index(name))
     start = _time(_mapping(active, "startTime"))
     end = _time(_mapping(active, "endTime")) if active.get("endTime") else DAY - 1
-    return Schedule(frozenset(days or range(7)), start, end)
+    return Schedule(frozenset(days or range(len(_WEEK))), start, end)
 
 
 def _time(of_day: Mapped) -> int:
     hours, minutes = (int(_number(of_day.get(key, 0), key)) for key in ("hours", "minutes"))
-    return hours * HOUR + minutes
+    minute = hours * HOUR + minutes
+    if not 0 <= minute < DAY:
+        raise NotEvaluatedError(f"the time {hours}:{minutes:02} is not evaluated")
+    return minute
 
 
 def _priority(holder: Mapped, inherited: int) -> int:
@@ -389,6 +395,6 @@ def _text(holder: Mapped, key: str) -> str:
 
 def _number(value: Json, name: str) -> float:
     number = number_of(text_of(value))
-    if number is None or isinstance(value, bool):
+    if number is None:
         raise NotEvaluatedError(f"`{name}` must be a number")
     return number

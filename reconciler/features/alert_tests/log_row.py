@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 
@@ -38,11 +39,8 @@ class LogRow:
     def __post_init__(self) -> None:
         """Read the text as JSON if it is an object."""
         if self.fields is None and self.text.startswith("{"):
-            try:
-                read = json.loads(self.text)
-            except (ValueError, RecursionError):
-                return
-            self.fields = read if isinstance(read, dict) else None
+            with suppress(ValueError, RecursionError):
+                self.fields = json.loads(self.text)
 
 
 Values = Callable[[LogRow], list[Json]]

@@ -71,11 +71,11 @@ def _clause(node: Any, field: str | None) -> Matches:
 
 
 def _all(clauses: Sequence[Matches]) -> Matches:
-    return clauses[0] if len(clauses) == 1 else lambda row: all(holds(row) for holds in clauses)
+    return lambda row: all(holds(row) for holds in clauses)
 
 
 def _any(clauses: Sequence[Matches]) -> Matches:
-    return clauses[0] if len(clauses) == 1 else lambda row: any(holds(row) for holds in clauses)
+    return lambda row: any(holds(row) for holds in clauses)
 
 
 def _list(children: Sequence[Any], field: str | None) -> Matches:
@@ -112,13 +112,15 @@ def _value(node: Any, field: str | None) -> Matches:
 
 def _named(node: Any) -> Matches:
     name, written = _literal(str(node.name)), str(node).strip()
-    if name == "_exists_":
-        return _exists(_literal(str(getattr(node.expr, "value", ""))))
     if written == "*:*":
         return lambda _: True
-    if "*" in name or "?" in name or isinstance(node.expr, (*_REFUSED, lucene.Plus)):
-        raise NotEvaluatedError(f"`{written}` is not evaluated")
-    return _clause(node.expr, name)
+    refused = (*_REFUSED, lucene.Plus)
+    if name == "_exists_":
+        if isinstance(node.expr, lucene.Word) and not _wildcards(node.expr.value):
+            return _exists(_literal(node.expr.value))
+    elif not _wildcards(name) and not isinstance(node.expr, refused):
+        return _clause(node.expr, name)
+    raise NotEvaluatedError(f"`{written}` is not evaluated")
 
 
 def _exists(name: str) -> Matches:
@@ -188,13 +190,12 @@ def _glob(pieces: list[str]) -> _Fits:
     def is_whole(value: str) -> bool:
         if last is None:
             return first.fullmatch(value) is not None
-        begun = first.match(value)
-        at = begun.end() if begun is not None else len(value) + 1
+        found = first.match(value)
         for piece in middle:
-            found = piece.search(value, at)
-            at = found.end() if found is not None else len(value) + 1
+            found = found and piece.search(value, found.end())
         # Each sign of the last piece is one character.
-        return at <= len(value) - ends and last.fullmatch(value, len(value) - ends) is not None
+        end = len(value) - ends
+        return found is not None and found.end() <= end and last.fullmatch(value, end) is not None
 
     ends = len(_ESCAPED.sub("_", pieces[-1]))
     return lambda value: is_whole(value) or any(map(is_whole, _WORD.findall(value)))
@@ -240,7 +241,7 @@ def _is_nested(bare: str) -> bool:
             inner = varied.pop()
             if inner and _REPEATS.match(bare, index + 1):
                 return True
-            varied[-1] = varied[-1] or inner
+            varied[-1] |= inner
         elif sign in "*+?{|":
             varied[-1] = True
     return False
@@ -285,12 +286,14 @@ _OPEN: _End = (None, False)
 
 
 def _end(node: Any, included: bool) -> _End:
-    written = str(node.value) if isinstance(node, lucene.Term) else ""
-    if isinstance(node, lucene.Phrase):
-        return _literal(written[1:-1]), included
-    if not isinstance(node, lucene.Word):
-        raise NotEvaluatedError(f"`{str(node).strip()}` as the end of a range is not evaluated")
-    return (None if written == "*" else _literal(written)), included
+    match node:
+        case lucene.Phrase():
+            return _literal(node.value[1:-1]), included
+        case lucene.Word():
+            return (None if node.value == "*" else _literal(node.value)), included
+        case _:
+            message = f"`{str(node).strip()}` as the end of a range is not evaluated"
+            raise NotEvaluatedError(message)
 
 
 def _range(low: _End, high: _End, field: str | None) -> Matches:

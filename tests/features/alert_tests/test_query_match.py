@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from reconciler.features.alert_tests.log_row import LogRow
+from reconciler.document import Json
+from reconciler.features.alert_tests.log_row import LogRow, values_in
 from reconciler.features.alert_tests.query_match import NotEvaluatedError, matcher
 
 FIELDS = {
@@ -18,6 +19,8 @@ FIELDS = {
     "user": {"name": "Ann Lee"},
     "tags": ["a", "b"],
     "a.b": {"c": 1.0},
+    "items": [{"name": "pen"}, {"": {"name": "ink"}}],
+    "dash": "-",
 }
 TEXT = json.dumps(FIELDS)
 ROW = LogRow(0, TEXT, application="shop", subsystem="checkout", severity="error")
@@ -38,6 +41,14 @@ PLAIN = LogRow(0, "Payment declined: card is expired (code 51).", severity="warn
         ("code:{502 TO *]", False),
         ("code:>=502", True),
         ("code:<502", False),
+        ("code:<=502", True),
+        ("code:(ann OR lee)", False),
+        ("code:(ann AND lee)", False),
+        ("code:(ann lee)", False),
+        ("code:(+ann lee)", False),
+        ("code:(NOT ann)", True),
+        ("code:(502 -ann)", True),
+        ("code:(502 NOT ann)", True),
         ("code:5*", True),
         ("ok:false", True),
         ("path:pay", True),
@@ -73,6 +84,25 @@ PLAIN = LogRow(0, "Payment declined: card is expired (code 51).", severity="warn
         ("event:(paid refunded)", False),
         ("", True),
         ("*", True),
+        ("*:*", True),
+        ("ann OR zoe NOT lee", False),
+        ("ann OR zoe NOT bob", True),
+        ("event.severity:error", False),
+        ("severity.level:error", False),
+        ("items.name:pen", True),
+        ("items:pen", False),
+        ("items.name:ink", False),
+        (r"path:pay\-now", True),
+        (r"path:p\ay\-later", False),
+        ('path:["/cart/a b" TO "/cart/q"]', True),
+        ('path:["/cart/q" TO *]', False),
+        ("event:[inf TO *]", True),
+        ("code:[* TO nan]", True),
+        ("code:[5_0 TO *]", False),
+        ('dash:"-"', True),
+        ('dash:"+"', False),
+        ("dash:inner", False),
+        ("_exists_:items.name", True),
     ],
 )
 def test_a_query_on_fields(query: str, matches: bool) -> None:
@@ -114,6 +144,12 @@ def test_a_word_is_whole(text: Any, query: str) -> None:
         ("x:*a*b*c", True),
         ("x:a*a", False),
         ("x:*b", False),
+        ("x:*b*b*", False),
+        ("x:b*", False),
+        ("x:a_b_c*", True),
+        ("x:a*d*", False),
+        ("x:a\\*b*", False),
+        ("x:a\\_b*", True),
         ("x:a?b?c", True),
         ("x:a*c*c", False),
         ("x:*", True),
@@ -129,22 +165,110 @@ def test_patterns(query: str, matches: bool) -> None:
 
 
 @pytest.mark.parametrize(
+    ("query", "text"),
+    [
+        ("x:/a*b*c*/", "aabbc"),
+        ("x:/(ab)+/", "abab"),
+        ("x:/(a(bc)d)+/", "abcd"),
+        ("x:/(aXb)+/", "aXb"),
+        ("x:/(a|b)c/", "ac"),
+        ("x:/((a|b)c)d/", "acd"),
+        ("x:/[*+]a*b*c*/", "*aabbc"),
+        (r"x:/\*\*\*\*a/", "****a"),
+        (r"x:/a\.b\-\d/", "a.b-7"),
+        ("x:/.a/", "\na"),
+        ("x:/^a$/", "^a$"),
+    ],
+)
+def test_an_expression_matches_the_whole_value(query: str, text: str) -> None:
+    """An expression matches a whole value, with repeats and signs read as they are written."""
+    assert matcher(query)(LogRow(0, json.dumps({"x": text})))
+    assert not matcher(query)(LogRow(0, json.dumps({"x": text.replace("a", "u", 1)})))
+    assert not matcher(query)(LogRow(0, json.dumps({"x": f"{text}v"})))
+
+
+@pytest.mark.parametrize(
     "query",
     [
         "x:/(a+)+b/",
         "x:/(a|b)*c/",
         "x:/((a+)[ab])+/",
+        "x:/((a+)(b))+/",
+        "x:/(((a+)b)c)+/",
         "x:/a*b*c*d*/",
+        "x:/a)/",
+        "x:/(a/",
+        r"x:/\bad/",
+        "x:/(?:a)/",
+        *(f"x:/a{sign}b/" for sign in '~@&<#"'),
         "a OR b -c",
         "a AND b c",
         "a b OR c",
         "a AND b +c d",
+        "a || b",
+        "a && b",
+        "!a",
+        "na*:a",
+        "na?e:a",
+        "x:-a",
+        "x:+a",
+        "_exists_:(a)",
+        "_exists_:-a",
+        "_exists_:a*",
+        "x:[-5 TO 3]",
+        "[1 TO 2]",
     ],
 )
 def test_what_takes_long_or_has_two_meanings(query: str) -> None:
     """An expression that may take long, or that has two meanings, is not evaluated."""
     with pytest.raises(NotEvaluatedError):
         matcher(query)
+
+
+def test_a_field_of_a_record() -> None:
+    """The values at a path of a record are listed once each, those of each item of a list."""
+    record: Json = {
+        "log": {"labels": [{"app": "shop"}, {"app": "till"}]},
+        "log.labels": {"app": "pay"},
+    }
+
+    assert values_in(record, "log.labels.app") == ["shop", "till", "pay"]
+    assert values_in(record, "log") == [{"labels": [{"app": "shop"}, {"app": "till"}]}]
+
+
+@pytest.mark.parametrize("text", ["12", "true", "[1]", "null", '{"a": '])
+def test_a_line_that_is_no_object_is_a_text(text: str) -> None:
+    """A line that is JSON but no object, or a part of one, is one text without fields."""
+    assert LogRow(0, text).fields is None
+    assert matcher("*")(LogRow(0, text))
+
+
+def test_an_expression_on_a_long_value() -> None:
+    """An expression matches no value of more than 1,000 characters."""
+    assert matcher("x:/a*/")(LogRow(0, json.dumps({"x": "a" * 1_000})))
+    assert not matcher("x:/a*/")(LogRow(0, json.dumps({"x": "a" * 1_001})))
+
+
+@pytest.mark.parametrize(
+    ("query", "text", "matches"),
+    [
+        ("x:?a*", "\nab", True),
+        ("x:a*b", "a\nb", True),
+        (r"x:a\**", "a*b", True),
+        (r"x:a\**", "aab", False),
+        (r"x:a\?b*", "a?bc", True),
+        (r"x:a\?b*", "acbc", False),
+    ],
+)
+def test_signs_of_a_pattern(query: str, text: str, matches: bool) -> None:
+    """A `?` is any one character, a line break too; a sign after a backslash is itself."""
+    assert matcher(query)(LogRow(0, json.dumps({"x": text}))) is matches
+
+
+def test_a_row_without_any_value() -> None:
+    """A star without a field matches each row, one without any value too."""
+    assert matcher("*")(LogRow(0, "{}"))
+    assert not matcher("a*")(LogRow(0, "{}"))
 
 
 def test_a_pattern_takes_no_long_time() -> None:
