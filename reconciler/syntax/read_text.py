@@ -58,6 +58,7 @@ from reconciler.syntax.files import (
     text_of,
 )
 from reconciler.syntax.parsed_text import Document, Flaws, Reading, Stop
+from reconciler.syntax.scalars import Misplaced, decimal_comma
 
 
 @dataclass(slots=True)
@@ -334,7 +335,10 @@ class _Reader:
             )
         elif not isinstance(value, str):
             message = f"the key `{text or 'null'}` is not text: quote it"
-            self.flaws.note("M107", offset, message, f'"{text}"' if text else "")
+            wrong = decimal_comma(self.text, offset, text) or Misplaced(
+                offset, message, f'"{text}"' if text else ""
+            )
+            self.flaws.note("M107", wrong.offset, wrong.message, wrong.text)
         return text
 
     def expand(self, event: Any, anchors: Anchors, depth: int) -> Json:

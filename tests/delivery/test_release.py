@@ -129,3 +129,22 @@ def test_the_project_has_one_version() -> None:
 
     assert [*release.check_version(here), *release.check_contact(here)] == []
     assert len((ROOT / "scripts" / "release.py").read_text("utf-8").splitlines()) <= 200
+
+
+@pytest.mark.parametrize("deed", ["no wheel", "no place", "cut copy"])
+def test_no_tag_without_all_of_dist(
+    deed: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where dist/ is not the whole of what was checked, there is no tag."""
+    made = project(tmp_path)
+    if deed == "no wheel":
+        (made.dist / "a.whl").rename(made.dist / "sbom.json")
+    if deed == "no place":
+        (tmp_path / "dist").touch()
+    if deed == "cut copy":
+        monkeypatch.setattr(release.shutil, "copytree", lambda _, to: to.mkdir())
+
+    with pytest.raises(SystemExit):
+        release.main(["--publish"], tmp_path, [good])
+
+    assert tags(tmp_path) == ""
