@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -131,20 +132,18 @@ def test_the_project_has_one_version() -> None:
     assert len((ROOT / "scripts" / "release.py").read_text("utf-8").splitlines()) <= 200
 
 
-@pytest.mark.parametrize("deed", ["no wheel", "no place", "cut copy"])
+@pytest.mark.parametrize("copy", ["exit 1", 'mkdir "$3"'])
 def test_no_tag_without_all_of_dist(
-    deed: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    copy: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Where dist/ is not the whole of what was checked, there is no tag."""
-    made = project(tmp_path)
-    if deed == "no wheel":
-        (made.dist / "a.whl").rename(made.dist / "sbom.json")
-    if deed == "no place":
-        (tmp_path / "dist").touch()
-    if deed == "cut copy":
-        monkeypatch.setattr(release.shutil, "copytree", lambda _, to: to.mkdir())
+    project(tmp_path / "made")
+    tool = tmp_path / "cp"
+    tool.write_text(f"#!/bin/sh\n{copy}\n", encoding="utf-8")
+    tool.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
 
     with pytest.raises(SystemExit):
-        release.main(["--publish"], tmp_path, [good])
+        release.main(["--publish"], tmp_path / "made", [good])
 
-    assert tags(tmp_path) == ""
+    assert tags(tmp_path / "made") == ""
