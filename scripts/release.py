@@ -160,12 +160,11 @@ CHECKS: tuple[Check, ...] = (
 
 
 def publish(release: Release) -> None:
-    """Make the tag, and put what passed into dist/."""
+    """Put what passed into dist/, compare it, and make the tag last."""
     tag = f"v{release.version}"
-    for said in release.failed("git", "tag", "-a", tag, "-m", tag):
+    script = 'rm -rf dist && cp -R "$1" dist && diff -r "$1" dist && git tag -a "$2" -m "$2"'
+    for said in release.failed("sh", "-c", script, "sh", release.dist, tag):
         sys.exit(said)
-    shutil.rmtree(release.root / "dist", ignore_errors=True)
-    shutil.copytree(release.dist, release.root / "dist")
     print(f"\ndist/ and the tag {tag} are made, and nothing is uploaded. To publish, run:")
     print(f"  git push origin {tag}\n  twine upload dist/*.whl")
     print(f"  docker push reconciler:{tag[1:]}  # if it was built")

@@ -28,7 +28,7 @@ from reconciler.errors import (
 from reconciler.journal.entries import Entry, IdentifiedEntry, Started, WrittenEntry
 from reconciler.journal.history import once_written
 from reconciler.journal.journal import Journal
-from reconciler.kinds import BY_NAME, KINDS
+from reconciler.kinds import KINDS, is_unfindable_create
 from reconciler.kinds.kind import Kind, Sending, WriteResult
 from reconciler.redaction.templates import resolve
 from reconciler.runtime.failpoints import Point, reached
@@ -50,16 +50,11 @@ def batches(changes: Sequence[model.Change]) -> Iterator[tuple[Kind, tuple[model
         alone: list[tuple[Kind, tuple[model.Change, ...]]] = []
         for kind in KINDS:
             mine = [change for change in wave if change.ref.kind == kind.name]
-            alone.extend((kind, (change,)) for change in mine if goes_alone(change))
-            together = [change for change in mine if not goes_alone(change)]
+            alone.extend((kind, (change,)) for change in mine if is_unfindable_create(change))
+            together = [change for change in mine if not is_unfindable_create(change)]
             for start in range(0, len(together), kind.batch_size):
                 yield kind, tuple(together[start : start + kind.batch_size])
         yield from alone
-
-
-def goes_alone(change: model.Change) -> bool:
-    """Return whether only a person could settle a lost answer to this write."""
-    return change.action is model.Action.CREATE and not BY_NAME[change.ref.kind].findable
 
 
 def _levels(changes: Mapping[model.Ref, model.Change]) -> dict[model.Ref, int]:
@@ -139,7 +134,7 @@ def why_skipped(
         return "the run had stopped"
     if interrupted:
         return INTERRUPTED
-    if goes_alone(change) and any(
+    if is_unfindable_create(change) and any(
         isinstance(outcome, model.InDoubt) for outcome in applied.outcomes
     ):
         return "another create is in doubt, and one is enough to look for"
@@ -154,7 +149,7 @@ def left(change: model.Change, pending: Started | None, run: str) -> model.Outco
     """
     if pending is None or pending.run != run:
         return model.Skipped(change.ref, INTERRUPTED)
-    if goes_alone(change) and pending.operation == "create":
+    if is_unfindable_create(change) and pending.operation == "create":
         return model.InDoubt(change.ref, "the run was left while its create was in flight")
     message = "the run was left while it was in flight: the next plan shows what became of it"
     return model.Unconfirmed(change.ref, message)

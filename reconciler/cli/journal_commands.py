@@ -16,7 +16,14 @@ from reconciler.document import Json
 from reconciler.errors import InvalidInput, JournalError, UsageError
 from reconciler.journal.entries import Backup, Entry, Forgotten, MovedIn, Renamed, RunEntry, Settled
 from reconciler.journal.history import History, runs_of
-from reconciler.journal.journal import Became, Journal, JournalMove, readdress, stay
+from reconciler.journal.journal import (
+    Became,
+    Journal,
+    JournalMove,
+    confirmed_beginning,
+    readdress,
+    stay,
+)
 from reconciler.journal.journal import move as carry
 from reconciler.journal.store import LockTimeout
 from reconciler.kinds import BY_NAME
@@ -28,6 +35,7 @@ from reconciler.operations.open_project import (
     open_project,
     project_file,
     warn_of_lost_end,
+    warn_of_new_journal,
 )
 from reconciler.operations.open_session import Session, open_environment, open_workspace
 from reconciler.project import (
@@ -64,16 +72,14 @@ from reconciler.workspace.write_files import remove_left, replace_text
 def opened_journal(options: Options) -> Journal:
     """Return the journal of the environment, after reading it.
 
-    Raises JournalError where it cannot be read, or is gone.
+    Raises JournalError where it cannot be read, or there is none.
     """
     journal = open_environment(options).unread_journal()
     journal.load()
-    journal.refuse_gone()
-    if options.quiet:
-        return journal
-    warn_of_lost_end(journal, options.reporter)
-    if journal.header is None:
-        words(f"{safe(journal.why_missing)}{hint_at_places(options)}")
+    if journal.why_missing:
+        raise JournalError(f"{journal.why_missing}{hint_at_places(options)}")
+    if not options.quiet:
+        warn_of_lost_end(journal, options.reporter)
     return journal
 
 
@@ -147,8 +153,9 @@ def init(*, options: Options, patience: LockTimeout) -> None:
     """Begin an empty journal, where this environment has none.
 
     With it you confirm that nothing was applied to the target before, or that the journal need not
-    know it. Where there is a journal, it stays as it is. Where one is gone,
-    `apply --new-journal` begins a new one: its plan shows what may be there already.
+    know it, also of a journal that `adopt` or `import` began. Any other journal stays as it is.
+    Where one is gone, `apply --new-journal` begins a new one: its plan shows what may be there
+    already.
     """
     journal = open_environment(options).unread_journal()
     journal.load()
@@ -162,12 +169,17 @@ def init(*, options: Options, patience: LockTimeout) -> None:
             if journal.header is None:
                 _begin(journal, options)
                 return
+    elif journal.history.begun_unasked:
+        with journal.locked(patience=patience):
+            journal.begin(run_entry(options, journal, "init"))
+            journal.append([confirmed_beginning(journal)])
     if not options.quiet:
         there = f"there is a journal at {safe(journal.place)} already"
         words(f"{there}, of {plural(len(journal.entries), 'entry', 'entries')}: it stays as it is")
 
 
 def _begin(journal: Journal, options: Options) -> None:
+    warn_of_new_journal(journal, options.reporter)
     journal.append([])
     if not options.quiet:
         words(
@@ -194,9 +206,8 @@ def verify(*, options: Options, form: str) -> int:
     """
     journal = open_environment(options).unread_journal()
     journal.load()
-    journal.refuse_gone()
-    if journal.header is None:
-        raise InvalidInput(f"{journal.why_missing}{hint_at_places(options)}")
+    if journal.why_missing:
+        raise JournalError(f"{journal.why_missing}{hint_at_places(options)}")
     findings = list(_findings(journal))
     is_old = any(finding.name == "old copy" for finding in findings)
     code = JournalError.exit_code if is_old else 0
@@ -295,8 +306,6 @@ def compact(*, options: Options, patience: LockTimeout) -> None:
     backup of each resource, and the runs with their counts are kept.
     """
     journal = opened_journal(options)
-    if journal.header is None:
-        raise InvalidInput(f"there is no journal at {journal.place}")
     run = run_entry(options, journal, "compact")
     with journal.locked(run.run, patience):
         before, backups = len(journal.entries), _backups_in(journal)

@@ -24,7 +24,8 @@ class Header(of.JournalLine):
 
     A journal that was compacted or moved `continues` the journal that ended with that sum. The
     digests of its secrets are salted with the name of the target, or with `sealed_for` where the
-    target moved to another address.
+    target moved to another address. `begun_by` is the command that began it before a person
+    confirmed that no earlier journal is lost.
     """
 
     environment: str
@@ -32,6 +33,7 @@ class Header(of.JournalLine):
     created: str
     continues: str = ""
     sealed_for: str = ""
+    begun_by: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)

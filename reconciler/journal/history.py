@@ -40,6 +40,7 @@ from reconciler.journal.entries import (
 )
 from reconciler.journal.line_fields import KnownSeal, KnownVersion, SeenDrift, TakenBack, fold, held
 from reconciler.model import Manifest, Ref, RemoteId
+from reconciler.model.guards import NEW_JOURNAL
 from reconciler.model.quoting import listed
 from reconciler.redaction.templates import holds_seal
 from reconciler.syntax.expressions import sealed_parts
@@ -237,14 +238,17 @@ class History:
     `begun` means that there is a journal, even an empty one. `old` means that the journal is an old
     copy or was removed: an entry that it once ended with is missing. `seed` goes into the ids of
     requests: attempts are counted in the journal, and a lost or older journal may have counted the
-    same. `looked` is when drift was last recorded, None for never, and `drifts` is the drift of
-    that time.
+    same. `begun_by` is that of the header, and `is_confirmed` means that a person confirmed since
+    that no earlier journal is lost. `looked` is when drift was last recorded, None for never, and
+    `drifts` is the drift of that time.
     """
 
     memories: dict[Ref, Memory] = field(default_factory=dict)
     begun: bool = False
     old: bool = field(default=False, compare=False)
     seed: str = field(default="", compare=False)
+    begun_by: str = field(default="", compare=False)
+    is_confirmed: bool = field(default=False, compare=False)
     looked: str | None = None
     drifts: dict[Ref, SeenDrift] = field(default_factory=dict)
 
@@ -266,6 +270,13 @@ class History:
                 self._rename(entry.was, entry.ref)
             elif isinstance(entry, journaled.Forgotten):
                 self._forget(entry.ref)
+            elif isinstance(entry, OverrideEntry):
+                self.is_confirmed |= NEW_JOURNAL in entry.codes
+
+    @property
+    def begun_unasked(self) -> str:
+        """The command that began the journal, "" where a person confirmed the beginning."""
+        return "" if self.is_confirmed else self.begun_by
 
     def _rename(self, was: Ref, ref: Ref) -> None:
         """Move the memory of one name to another."""

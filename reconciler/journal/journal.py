@@ -49,6 +49,7 @@ from reconciler.journal.entries import (
     LastWrite,
     Moved,
     MovedIn,
+    OverrideEntry,
     RunEntry,
     Started,
 )
@@ -65,6 +66,7 @@ from reconciler.journal.store import (
     moment,
     taken_in_time,
 )
+from reconciler.model.guards import NEW_JOURNAL
 from reconciler.runtime.advice import bring_back, lead_back, on_journal
 from reconciler.runtime.cache import Cache, program
 from reconciler.runtime.progress import Keeping, Waits
@@ -72,7 +74,7 @@ from reconciler.runtime.progress import Keeping, Waits
 CheckpointRow: TypeAlias = list[Any]
 """An entry without its document, and the document's span: start, end, and the names around it."""
 
-CHECKPOINT_FORMAT: Final = 1
+CHECKPOINT_FORMAT: Final = 2
 WORTH: Final = 256 << 10
 """Up to this many bytes without a checkpoint are read faster than a checkpoint is made."""
 
@@ -104,6 +106,7 @@ def checkpoint(text: bytes, content: Content, history: History) -> bytes:
         "count": content.count,
         "end": content.end,
         "header": header_document(content.header),
+        "confirmed": history.is_confirmed,
         "rows": [*map(_row, entries)],
     }
     return json.dumps(about, separators=(",", ":")).encode()
@@ -123,6 +126,7 @@ def resumed(text: bytes, known: bytes | None, place: str, history: History) -> C
     before = UncheckedLines(text, size, about["count"], about["end"], header)
     content = read_content(text, place, before)
     history.add(_entry(row, text) for row in about["rows"])
+    history.is_confirmed = about["confirmed"]
     history.add(content.later)
     return content
 
@@ -174,6 +178,7 @@ class Journal:
     is ignored, and removed by the next append. `tell` receives messages for a person. `look` opens
     the place that a journal was moved from. `waits` records what it waits for. `cache` keeps the
     state of a long journal. `is_warned_of` is set once a person was warned of its lost end.
+    `begun_by` goes into the header of a journal that begins now.
     """
 
     store: Store
@@ -189,6 +194,7 @@ class Journal:
     history: History = field(default_factory=History)
     content: Content = field(default_factory=Content)
     is_warned_of: bool = False
+    begun_by: str = ""
     _begun: RunEntry | None = None
     _lease: Lease | None = None
     _renewed: float = 0
@@ -254,6 +260,7 @@ class Journal:
             self.history.add(content.entries)
         self.content = content
         self.history.begun = self.header is not None
+        self.history.begun_by = self.header.begun_by if self.header is not None else ""
         with self._kept():
             missing = self._missing_ends()
         self.history.old = bool(missing)
@@ -382,8 +389,8 @@ class Journal:
             known = f"the journal at {self.place} is gone: the last run left one there"
             return f"{known}; {bring_back()}"
         return (
-            f"there is no journal at {self.place}: nothing was applied yet, "
-            f"or it is lost: {bring_back()}"
+            f"there is no journal at {self.place}: if resources were applied before, "
+            f"{bring_back()}; else nothing was applied yet"
         )
 
     def now(self) -> str:
@@ -416,7 +423,13 @@ class Journal:
             entries = [self._begun, *entries]
         new = None
         if self.header is None:
-            new = Header(environment=self.environment, target=self.target, created=self.now())
+            new = Header(
+                environment=self.environment,
+                target=self.target,
+                created=self.now(),
+                begun_by=self.begun_by,
+            )
+            self.history.begun_by = new.begun_by
         lines, sums = _lines(new, entries, self.content.end)
         try:
             with self._kept():
@@ -450,7 +463,9 @@ class Journal:
             self.store.replace(lines, self._held(), Note(words_of(entries[-1:]), self.actor))
         self.content, self._begun = Content(header, list(entries), sums), None
         self._wrote = True
-        self.history = History(begun=True, old=self.history.old, seed=self.history.seed)
+        self.history = History(
+            begun=True, old=self.history.old, seed=self.history.seed, begun_by=header.begun_by
+        )
         self.history.add(entries)
 
     def _kept(self) -> contextlib.AbstractContextManager[object]:
@@ -464,6 +479,12 @@ class Journal:
         if self.monotonic() - self._renewed > RENEWED_AFTER.total_seconds():
             self._lease, self._renewed = self._lease.renewed(self.clock()), self.monotonic()
         return self._lease
+
+
+def confirmed_beginning(journal: Journal) -> OverrideEntry:
+    """Return the entry of a person who confirms that no journal before this one is lost."""
+    reason = f"the journal that `{journal.history.begun_by}` began is the first, or is to count"
+    return OverrideEntry(at=journal.now(), reason=reason, codes=(NEW_JOURNAL,))
 
 
 def _lines(header: Header | None, entries: Sequence[Entry], total: str) -> tuple[bytes, list[str]]:

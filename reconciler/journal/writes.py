@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import TypeAlias, TypeVar
 
 from reconciler.document import Json
-from reconciler.errors import UsageError
+from reconciler.errors import JournalError, UsageError
 from reconciler.journal import entries as journaled
 from reconciler.journal.history import History, RunSummary, last_backups, runs_of
 from reconciler.journal.journal import Journal
@@ -200,7 +200,7 @@ def runs_named(entries: Sequence[journaled.Entry], name: str) -> list[RunSummary
 def chosen_run(journal: Journal, name: str) -> RunSummary:
     """Return the only run that a name means. Raises UsageError for none, and for several."""
     if journal.why_missing:
-        raise UsageError(journal.why_missing)
+        raise JournalError(journal.why_missing)
     found = runs_named(journal.entries, name)
     look = f"`{on_journal('history')}` lists the runs"
     if not found and name == LAST:

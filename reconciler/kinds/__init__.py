@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import Final
 
 from reconciler.kinds.kind import Kind
+from reconciler.model import Action, Change
 
 _FOLDERS: Final = {
     "SLO": "slo",
@@ -49,3 +50,8 @@ BY_NAME: Final[Mapping[str, Kind]] = _ByName()
 
 KINDS: Final[Collection[Kind]] = BY_NAME.values()
 """Every kind, in the order in which they are applied."""
+
+
+def is_unfindable_create(change: Change) -> bool:
+    """Return whether a change creates what cannot be looked up: a lost answer needs a person."""
+    return change.action is Action.CREATE and not BY_NAME[change.ref.kind].findable

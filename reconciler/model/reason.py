@@ -472,6 +472,16 @@ class OldJournal(_Coded, code="old-journal"):
     words = "the journal of this environment is an old copy: what was applied since is not in it"
 
 
+class UnconfirmedJournal(_Coded, code="unconfirmed-journal"):
+    """`command` began the journal, and no person confirmed since that no earlier one is lost."""
+
+    words = (
+        "the journal of this environment was begun by `{command}`, so it does not know what was "
+        "applied before: an earlier one may be lost"
+    )
+    command: str
+
+
 class NotPermitted(_Coded, code="not-permitted"):
     """The target exists and knows the key; the key may not read what would prove more."""
 
@@ -550,6 +560,7 @@ class OnlyLiveKnows(_Coded, code="only-live-knows"):
 Remark: TypeAlias = (
     NoJournal
     | OldJournal
+    | UnconfirmedJournal
     | NotPermitted
     | FreezeUnknown
     | ClockUnchecked

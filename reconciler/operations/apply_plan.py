@@ -13,12 +13,13 @@ from uuid import uuid4
 from reconciler.applying.run import Applied, Run
 from reconciler.errors import GuardRefused, Stale, Unsettled, UsageError
 from reconciler.journal.entries import Entry, OverrideEntry, Unfrozen
-from reconciler.journal.journal import Journal
+from reconciler.journal.journal import Journal, confirmed_beginning
 from reconciler.journal.store import LockTimeout
 from reconciler.model import Change, LostUnseen, Plan, Ref
 from reconciler.model.guards import (
     BREAK_GLASS,
     FROZEN,
+    NEW_JOURNAL,
     REVIEW_LEVEL,
     GuardBlock,
     flag_of,
@@ -294,8 +295,21 @@ def plan_and_apply(
         # Declarations from the journal belong to no commit.
         commit = "" if session.recorded_as else applied_commit(session.project)
         journal.begin(journal.run_entry(name, session.recorded_as or command, commit, made.digest))
+        _note_beginning(session, journal, made, consent)
         _note_lifted(session, journal, made, consent)
         return made, asyncio.run(_apply_now(session, journal, name, made))
+
+
+def _note_beginning(session: Session, journal: Journal, made: Plan, consent: Consent) -> None:
+    """Note whether a person confirmed that no journal before this one is lost.
+
+    The plan of a part does not ask that about the other creates.
+    """
+    is_confirmed = any(violation.code == NEW_JOURNAL for violation in made.guarded)
+    if is_confirmed and journal.history.begun_unasked:
+        journal.append([confirmed_beginning(journal)])
+    elif not is_confirmed and (consent.part is not None or not session.whole):
+        journal.begun_by = "apply"
 
 
 def _note_lifted(session: Session, journal: Journal, made: Plan, consent: Consent) -> None:

@@ -255,13 +255,15 @@ def warn_of_lost_end(journal: Journal, reporter: Reporter) -> None:
         )
 
 
-def warn_of_new_journal(journal: Journal, reporter: Reporter) -> None:
+def warn_of_new_journal(journal: Journal, reporter: Reporter, begun_by: str = "") -> None:
     """Warn, before a run writes where there is no journal, of what its new journal lacks.
 
+    `begun_by` is the command of a run to which no person said that no earlier journal is lost.
     Raises JournalError where a journal is known to be gone: the new one would hide the copy of it.
     """
     journal.refuse_gone()
     if journal.header is None:
+        journal.begun_by = begun_by
         reporter.say(
             f"warning: there is no journal at {safe(journal.place)}, so this run begins a new one. "
             "If resources were applied before, the new one does not know it: an apply would make "

@@ -313,6 +313,7 @@ async def plan_now(
                 same_clock=isinstance(session.target, Embedded),
                 review=session.review or NO_REVIEW,
                 entries=lambda: session.journal().entries,
+                session=session,
             )
             guarded = await with_feature_guards(asked)
     if decided is not None and (news := decided.text(whole=session.whole)) is not None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from typing import TypeAlias
@@ -18,7 +18,7 @@ from typing import TypeAlias
 from reconciler.api.client import Api
 from reconciler.document import Json, canonical_text, digest, value_at
 from reconciler.journal.history import History, Memory, renamed_memory
-from reconciler.kinds import BY_NAME
+from reconciler.kinds import BY_NAME, is_unfindable_create
 from reconciler.kinds.kind import Sending
 from reconciler.model import (
     Absent,
@@ -47,6 +47,7 @@ from reconciler.model import (
     Seen,
     Selected,
     TakesOver,
+    UnconfirmedJournal,
     UndoesRollback,
     Unknown,
     Unread,
@@ -150,7 +151,7 @@ async def make_plan(  # noqa: PLR0913 - each is an input of a plan
         digest=_digest_of(place, covered, selected),
         changes=(*changes, *orphans),
         unsettled=tuple(unsettled),
-        remarks=tuple(_remarks(history, place, proven)),
+        remarks=tuple(_remarks(history, place, proven, changes)),
         beside=tuple(other.ref for other in others if history.of(other.ref).exists),
         perhaps_beside=tuple(
             other.ref
@@ -173,11 +174,18 @@ async def _read_live(
     return dict(zip(refs, observations, strict=True))
 
 
-def _remarks(history: History, place: PlanTarget, proven: NotPermitted | None) -> Iterator[Remark]:
+def _remarks(
+    history: History,
+    place: PlanTarget,
+    proven: NotPermitted | None,
+    changes: Iterable[Change],
+) -> Iterator[Remark]:
     if not (history.begun or place.embedded):
         yield NoJournal(was_there=history.old)
     elif history.old and not place.embedded:
         yield OldJournal()
+    elif history.begun_unasked and any(map(is_unfindable_create, changes)) and not place.embedded:
+        yield UnconfirmedJournal(history.begun_unasked)
     if proven is not None:
         yield proven
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
@@ -25,10 +24,11 @@ from reconciler.kinds import BY_NAME
 from reconciler.kinds.field_traits import Part, Unit
 from reconciler.kinds.kind import Grid, Objective, Ranking
 from reconciler.kinds.shape import NOTHING, Facts, facts_at, facts_within, shape_of
+from reconciler.kinds.times import days_in, failing_time
 from reconciler.model import Change
 from reconciler.model.quoting import and_more
 from reconciler.report.counts import live_document
-from reconciler.report.labels import duration, name_of, number_of, spoken_value
+from reconciler.report.labels import name_of, number_of, spoken_value
 from reconciler.report.safe import columns, safe
 from reconciler.report.table import padded
 from reconciler.report.words import as_json
@@ -370,9 +370,6 @@ def _content(widget: dict[str, Json]) -> dict[str, Json]:
 
 WHOLE = 100.0
 FINEST = 0.001
-DAY_SECONDS = 86_400
-HOUR_SECONDS = 3_600
-_DAYS = re.compile(r"(\d{1,4})_DAYS$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -420,13 +417,15 @@ def aim_sides(
 def _aim(picture: Objective, document: Json | Missing, model: type[Part]) -> Aim:
     target = value_at(document, picture.target)
     window = value_at(document, picture.window)
-    found = _DAYS.search(window) if isinstance(window, str) else None
-    words = f"{found[1]} days" if found else spoken_value(window, facts_at(model, picture.window))
+    days = days_in(window)
+    words = (
+        spoken_value(window, facts_at(model, picture.window)) if days is None else f"{days} days"
+    )
     number = None if isinstance(target, str) else number_of(target)
     if number is not None and not 0 <= number <= WHOLE:
         # The target is not a percentage, so it is not drawn; its field shows the value.
         number = None
-    return Aim(number, words, int(found[1]) if found else None)
+    return Aim(number, words, days)
 
 
 def describe_target(aim: Aim) -> str:
@@ -442,15 +441,8 @@ def describe_budget(aim: Aim) -> str:
         return "nothing may fail"
     words = [Unit.PERCENT.of(aim.budget), f"1 in {round(WHOLE / aim.budget):,}"]
     if aim.days is not None:
-        seconds = round(aim.days * DAY_SECONDS * aim.budget / WHOLE)
-        words.append(f"{_minutes(seconds)} of {aim.days} days")
+        words.append(failing_time(WHOLE - aim.budget, aim.days))
     return ", ".join(words)
-
-
-def _minutes(seconds: int) -> str:
-    """Return a time; from one hour on, without seconds."""
-    rounded = seconds - seconds % 60 if seconds >= HOUR_SECONDS else seconds
-    return duration(rounded * 1_000) or "0 s"
 
 
 @dataclass(frozen=True, slots=True)

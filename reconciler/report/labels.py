@@ -13,6 +13,7 @@ from reconciler.kinds import BY_NAME
 from reconciler.kinds.field_traits import KnownValues, Part, Unit
 from reconciler.kinds.kind import Kind
 from reconciler.kinds.shape import NOTHING, Facts, facts_within
+from reconciler.kinds.times import duration
 from reconciler.model import Change
 from reconciler.redaction.templates import references_in
 from reconciler.report.counts import live_document
@@ -256,7 +257,6 @@ MOST_DIGITS = 18
 
 _MILLISECONDS = {Unit.MILLISECONDS: 1, Unit.SECONDS: 1_000, Unit.MINUTES: 60_000}
 _COUNTED = re.compile(r"(\d+)_([A-Z]+)")
-_STEPS = (("d", 86_400_000), ("h", 3_600_000), ("min", 60_000), ("s", 1_000), ("ms", 1))
 
 
 def spoken_value(document: Json | Missing, facts: Facts = NOTHING) -> str:
@@ -315,13 +315,3 @@ def with_unit(number: float, unit: Unit) -> str:
     if unit in _MILLISECONDS and isinstance(number, int) and number > 0:
         return duration(number * _MILLISECONDS[unit])
     return unit.of(number)
-
-
-def duration(milliseconds: int) -> str:
-    """Return a time above zero, exactly: `1 h 30 min`."""
-    words = []
-    for sign, size in _STEPS:
-        count, milliseconds = divmod(milliseconds, size)
-        if count:
-            words.append(f"{count} {sign}")
-    return " ".join(words)

@@ -109,19 +109,20 @@ OPEN_BELOW_LINES = 10
 class Fold:
     """A diff. `name` is foreign text, `title` ours; lines are safe. `picture` is put above it.
 
-    A short one is open, unless it is always `folded`.
+    A short one is open, unless `is_open` says it of any length.
     """
 
     name: str
     title: str
     lines: Sequence[str]
     picture: Sequence[str] = ()
-    folded: bool = False
+    is_open: bool | None = None
 
     def markdown(self) -> str:
         """Return the folded element with closed fences, ending in a line break."""
         is_short = len(self.lines) + len(self.picture) < OPEN_BELOW_LINES
-        opened = "<details open>" if is_short and not self.folded else "<details>"
+        is_open = is_short if self.is_open is None else self.is_open
+        opened = "<details open>" if is_open else "<details>"
         parts = [f"\n{opened}<summary>{element('code', self.name)} {self.title}</summary>\n"]
         if self.picture:
             parts.append(fenced("text", self.picture))

@@ -105,8 +105,8 @@ def _formats_of(name: str) -> SectionFormats[Any]:
 LISTED_DESTROYS = 5
 ConsentState: TypeAlias = GuardLevel | Literal["given"]
 CONSENT_WORDS: Mapping[ConsentState, str] = {
-    "explicit": "needs consent that no review gives",
-    "review": "needs consent of a review",
+    "explicit": "whoever applies must consent by name, as a review is not enough",
+    "review": "a reviewer must consent",
     "given": "consented to",
 }
 

@@ -58,6 +58,7 @@ from reconciler.syntax.files import (
     text_of,
 )
 from reconciler.syntax.parsed_text import Document, Flaws, Reading, Stop
+from reconciler.syntax.scalars import decimal_comma
 
 
 @dataclass(slots=True)
@@ -325,7 +326,10 @@ class _Reader:
             self.flaws.note_character(start, found)
 
     def unusual_key(self, value: Json, event: Any) -> str:
-        """Return an empty, non-text or merge key as text, and record errors."""
+        """Return an empty, non-text or merge key as text, and record errors.
+
+        Raises Stop for a decimal comma.
+        """
         text: str = event.value
         offset = event.start_mark.index
         if value == "<<" and event.style == "":
@@ -333,6 +337,10 @@ class _Reader:
                 "M103", offset, "merge keys (<<) are not supported: write the fields out"
             )
         elif not isinstance(value, str):
+            if (number := decimal_comma(self.text, offset, text)) is not None:
+                self.flaws.note("M107", number.offset, number.message, number.text)
+                # What follows the comma is no field, so it is not checked as one.
+                raise Stop
             message = f"the key `{text or 'null'}` is not text: quote it"
             self.flaws.note("M107", offset, message, f'"{text}"' if text else "")
         return text

@@ -33,6 +33,8 @@ from reconciler.syntax.syntax_tree import events_of
 
 LONGEST: Final = 200
 LONGEST_LINE: Final = 1_000
+LONGEST_NUMBER: Final = 20
+OF_THOUSANDS: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +50,12 @@ _NO_KEY: Final = "did not find expected key"
 _LATER: Final = "mapping values are not allowed in this context"
 _NOT_CLOSED: Final = ("did not find expected ',' or '}'", "did not find expected ',' or ']'")
 _EXPRESSION: Final = re.compile(re.escape(OPEN) + r"[^{}\n]*\}")
+_WHOLE_NUMBER: Final = re.compile(r"(?<=[ :])(?P<whole>-?[0-9]+),$")
+_PAIRS: Final = {"(": ")", "[": "]", "{": "}"}
+_FLOW_KEY: Final = re.compile(
+    r"(?P<head>[^\n]*[{,] *[A-Za-z_][\w.-]*: +)[A-Za-z0-9_(][^\n\"'{}\[\]#]*"
+)
+_FLOW_END: Final = re.compile(r" *(?:\}|, *[A-Za-z_][\w.-]*: )")
 _VALUE: Final = re.compile(
     r"(?P<head>[ \t]*(?:- +)*(?P<key>[A-Za-z_][\w.-]*): +)(?P<value>[^\n]*?)"
     r"[ \t]*(?:(?<=[ \t])#[^\n]*)?\r?$"
@@ -63,7 +71,7 @@ def unquoted(text: str, offset: int, problem: str) -> Misplaced | None:
     if problem in _NOT_CLOSED:
         found = _EXPRESSION.match(text, offset - 1) if offset else None
         if found is None:
-            return None
+            return _bracketed(text, offset)
         message = f"between braces or brackets, `{found.group()}` must be quoted"
         return Misplaced(offset - 1, message, json.dumps(found.group(), ensure_ascii=False))
     there = _value_at(text, offset)
@@ -72,6 +80,52 @@ def unquoted(text: str, offset: int, problem: str) -> Misplaced | None:
     first, value = there
     message = _why_quoted(problem, value[0], offset - first)
     return Misplaced(first, message, quoted(value.strip(CURLY))) if message else None
+
+
+def decimal_comma(text: str, offset: int, key: str) -> Misplaced | None:
+    """Return the number between braces that a comma divides into a value and a key at a place.
+
+    Before three digits the comma may divide thousands, so the number meant is not known.
+    """
+    before = text[max(0, offset - LONGEST_NUMBER) : offset]
+    found = _WHOLE_NUMBER.search(before) if key.isascii() and key.isdigit() else None
+    if found is None:
+        return None
+    message = f"`{found['whole']},{key}` is not a number: the decimal sign is a point"
+    meant = "" if len(key) == OF_THOUSANDS else f"{found['whole']}.{key}"
+    return Misplaced(offset - len(found.group()), message, meant)
+
+
+def _bracketed(text: str, offset: int) -> Misplaced | None:
+    """Return a value between braces with a bracket at a place; None if its end is not certain."""
+    start = text.rfind("\n", 0, offset) + 1
+    key = _FLOW_KEY.fullmatch(text, start, offset) if offset - start <= LONGEST_LINE else None
+    if key is None or text[offset : offset + 1] not in ("[", "{"):
+        return None
+    first, end = key.end("head"), _end_of_flow(text, key.end("head"))
+    value = text[first:end].rstrip()
+    if not value or len(value) > LONGEST or _FLOW_END.match(text, end) is None:
+        return None
+    message = f"between braces, a text with `{text[offset]}` in it must be quoted"
+    return Misplaced(first, message, quoted(value))
+
+
+def _end_of_flow(text: str, first: int) -> int:
+    """Return where a value between braces ends: before the first delimiter outside of brackets."""
+    open_, quote = list[str](), ""
+    for at in range(first, min(len(text), first + LONGEST_LINE)):
+        character = text[at]
+        if character == "\n" or (not open_ and not quote and character in ",}]"):
+            return at
+        if quote:
+            quote = "" if character == quote else quote
+        elif character in "\"'":
+            quote = character
+        elif character in _PAIRS:
+            open_.append(_PAIRS[character])
+        elif character in ")]}" and open_.pop() != character:
+            return first
+    return first
 
 
 def _why_quoted(problem: str, begins: str, behind: int) -> str:

@@ -141,7 +141,7 @@ def _of_text(text: str, offset: int, suggestion: str) -> Splice | None:
         inner = suggestion[1:-1].replace("''", "'") if suggestion[0] == "'" else suggestion[1:-1]
         form = f"[{CURLY}]*{re.escape(inner)}[{CURLY}]*"
     else:
-        form = re.escape(suggestion.replace(": ", ":", 1))
+        form = re.escape(suggestion.replace(": ", ":", 1)).replace(r"\.", "[.,]")
     here = re.compile(form).match(text, offset)
     return None if here is None else Splice(*here.span(), suggestion)
 

@@ -3,8 +3,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reconciler.applying.run import batches, goes_alone
-from reconciler.kinds import BY_NAME, KINDS
+from reconciler.applying.run import batches
+from reconciler.kinds import BY_NAME, KINDS, is_unfindable_create
 from reconciler.model import (
     Action,
     Change,
@@ -78,7 +78,7 @@ def test_references_first(changes: list[Change]) -> None:
 def test_lonely_creates(changes: list[Change]) -> None:
     """A create that cannot be looked up has a batch of its own."""
     for _, batch in batches(changes):
-        assert len(batch) == 1 or not any(map(goes_alone, batch))
+        assert len(batch) == 1 or not any(map(is_unfindable_create, batch))
 
 
 @given(plans())
@@ -87,6 +87,8 @@ def test_order_of_kinds(changes: list[Change]) -> None:
     free = [change for change in changes if not change.references]
     order = list(BY_NAME)
 
-    keys = [(goes_alone(batch[0]), order.index(kind.name)) for kind, batch in batches(free)]
+    keys = [
+        (is_unfindable_create(batch[0]), order.index(kind.name)) for kind, batch in batches(free)
+    ]
 
     assert keys == sorted(keys)

@@ -122,11 +122,11 @@ def test_verify(folder: Path, service: Served) -> None:
 
 
 def test_no_journal(tmp_path: Path, service: Served) -> None:
-    """Where there is no journal, there is nothing to verify."""
+    """Where there is no journal, there is nothing to verify nor to show, and none is made."""
     folder = workspace(tmp_path / "fresh")
 
-    assert in_this_process(folder, service.base_url, "journal", "verify").code == 4
-    assert in_this_process(folder, service.base_url, "journal", "show").code == 0
+    assert in_this_process(folder, service.base_url, "journal", "verify").code == 8
+    assert in_this_process(folder, service.base_url, "journal", "show").code == 8
     assert not (folder / ".reconciler").exists()
 
 
@@ -250,8 +250,9 @@ def test_verify_finds(folder: Path, service: Served) -> None:
 
     file.with_name("journal.jsonl.lock").unlink()
     code, found = verified(folder, service)
-    assert code == 4
-    assert "or it is lost" in found["error"]
+    assert code == 8
+    assert "there is no journal" in found["error"]
+    assert LOST_JOURNAL in found["error"]
 
 
 @pytest.mark.parametrize("command", [("plan",), ("journal", "history")])
@@ -323,5 +324,5 @@ def test_nothing_to_compact(tmp_path: Path, service: Served) -> None:
     """Where there is no journal, compacting makes none."""
     folder = workspace(tmp_path / "fresh")
 
-    assert in_this_process(folder, service.base_url, "journal", "compact").code == 4
+    assert in_this_process(folder, service.base_url, "journal", "compact").code == 8
     assert not (folder / ".reconciler").exists()

@@ -11,6 +11,8 @@ from harness.doors import KEY, typed
 from harness.served import Served
 from harness.workspaces import VIEW
 
+from reconciler.runtime.advice import LOST_JOURNAL
+
 
 @pytest.fixture
 def here(tmp_path: Path, service: Served, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -42,10 +44,10 @@ def test_no_journal_here(here: Path) -> None:
     ran = [typed("journal", word) for word in ("show", "history", "verify")]
 
     place = f"there is no journal at {here / '.reconciler' / 'journal.jsonl'}"
-    assert [shown.code for shown in ran] == [0, 0, 4]
+    assert [shown.code for shown in ran] == [8, 8, 8]
     for shown in ran:
         assert place in shown.err
-        assert "is lost" in shown.err
+        assert LOST_JOURNAL in " ".join(shown.err.split())
         assert "with `--path PATH`" in shown.err
 
 

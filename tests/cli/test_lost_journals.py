@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+import shutil
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from harness.doors import in_this_process, typed
 from harness.repositories import ISOLATED, git, repository
 from harness.served import Served
 from harness.stores import REF
-from harness.workspaces import ALERT, SLO, VIEW, project_at
+from harness.workspaces import ALERT, DASHBOARD, SLO, VIEW, Workspace, project_at
 
 from reconciler.runtime.advice import LOST_JOURNAL
 
@@ -44,8 +45,9 @@ def test_doctor_on_a_missing_journal(tmp_path: Path, service: Served, manifest: 
 
     found = checks(root, service)["journal"]
 
-    assert found.startswith("warning" if manifest is ALERT else "ok: none yet"), found
-    assert ("1 declared resources have an id" in found) is (manifest is ALERT)
+    assert found.startswith("warning" if manifest is ALERT else "ok"), found
+    assert LOST_JOURNAL in found
+    assert ("1 declared resource with an id" in found) is (manifest is ALERT)
 
 
 @pytest.mark.promise("S42")
@@ -236,6 +238,66 @@ def test_a_new_journal_after_a_loss(gone: Path, service: Served) -> None:
     assert not any("journal init" in way for way in guard["waysOut"])
     assert (kept.code, begun.code) == (11, 0)
     assert in_this_process(gone, service.base_url, "drift").code == 0
+
+
+@pytest.fixture
+def forgotten(gone: Path) -> Path:
+    """Return that project on a machine that does not know that it had a journal."""
+    shutil.rmtree(gone / ".reconciler")
+    return gone
+
+
+UNASKED = [("import", "policies"), ("apply", "--yes", "--select", "kind=Dashboard")]
+"""Commands that begin a journal, and ask no person whether an earlier one is lost."""
+CONFIRMED = [("journal", "init"), ("apply", "--yes", "--new-journal", "--select", "kind=SLO")]
+
+
+@pytest.mark.promise("S44")
+@pytest.mark.parametrize("command", UNASKED)
+@pytest.mark.parametrize("between", [(), ("journal", "compact")])
+def test_no_second_create_after_an_unasked_journal(
+    forgotten: Path, service: Served, command: tuple[str, ...], between: tuple[str, ...]
+) -> None:
+    """A journal that a command began without a question does not disarm the guard of creates."""
+    Workspace(forgotten).write("board.yaml", DASHBOARD)
+    begun = in_this_process(forgotten, service.base_url, *command)
+    assert begun.code == 0, begun.err
+    if between:
+        assert in_this_process(forgotten, service.base_url, *between).code == 0
+    before = len(service.writes)
+
+    plan = in_this_process(forgotten, service.base_url, "plan", "--format", "json").json
+    ran = in_this_process(forgotten, service.base_url, "apply", "--yes")
+
+    assert [guard["code"] for guard in plan["guards"]] == ["new-journal"]
+    assert (ran.code, len(service.writes)) == (11, before), ran.err
+
+
+@pytest.mark.promise("S44")
+@pytest.mark.parametrize("command", CONFIRMED)
+def test_a_confirmed_beginning(forgotten: Path, service: Served, command: tuple[str, ...]) -> None:
+    """Once a person confirmed an unasked journal, creates need no more consent."""
+    assert in_this_process(forgotten, service.base_url, "import", "policies").code == 0
+
+    confirmed = in_this_process(forgotten, service.base_url, *command)
+    ran = in_this_process(forgotten, service.base_url, "apply", "--yes")
+
+    assert (confirmed.code, ran.code) == (0, 0), confirmed.err + ran.err
+
+
+@pytest.mark.promise("S44")
+@pytest.mark.parametrize(
+    "command", [command for command in NEEDS_JOURNAL if command[0] in ("journal", "rollback")]
+)
+def test_one_code_where_there_is_no_journal(
+    forgotten: Path, service: Served, command: tuple[str, ...]
+) -> None:
+    """Without a journal each command that reads it names the page; only `init` is no failure."""
+    ran = in_this_process(forgotten, service.base_url, *command)
+
+    text = " ".join((ran.out + ran.err).split())
+    assert ran.code == (0 if "init" in command else 8), text
+    assert text.count(LOST_JOURNAL) == 1
 
 
 @pytest.mark.promise("S44")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -129,3 +130,20 @@ def test_the_project_has_one_version() -> None:
 
     assert [*release.check_version(here), *release.check_contact(here)] == []
     assert len((ROOT / "scripts" / "release.py").read_text("utf-8").splitlines()) <= 200
+
+
+@pytest.mark.parametrize("copy", ["exit 1", 'mkdir "$3"'])
+def test_no_tag_without_all_of_dist(
+    copy: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where dist/ is not the whole of what was checked, there is no tag."""
+    project(tmp_path / "made")
+    tool = tmp_path / "cp"
+    tool.write_text(f"#!/bin/sh\n{copy}\n", encoding="utf-8")
+    tool.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+
+    with pytest.raises(SystemExit):
+        release.main(["--publish"], tmp_path / "made", [good])
+
+    assert tags(tmp_path / "made") == ""

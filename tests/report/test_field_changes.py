@@ -24,6 +24,7 @@ from reconciler.document import ABSENT, Json, differences, turned
 from reconciler.kinds import BY_NAME
 from reconciler.kinds.field_traits import Unit
 from reconciler.kinds.shape import NOTHING, Facts, facts_at
+from reconciler.kinds.times import duration
 from reconciler.model import Action, Change, Drift, Ref, Source
 from reconciler.redaction.templates import RefHole, Template
 from reconciler.report.changes.field_changes import (
@@ -35,7 +36,7 @@ from reconciler.report.changes.field_changes import (
     line_diff,
     pieces,
 )
-from reconciler.report.labels import duration, spoken_value
+from reconciler.report.labels import spoken_value
 from reconciler.report.safe import safe
 
 PRIORITY = facts_at(BY_NAME["AlertDefinition"].spec, ("priority",))

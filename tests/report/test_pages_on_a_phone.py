@@ -229,7 +229,7 @@ def test_consent_is_folded_on_a_phone(browser: Browser, tmp_path: Path, width: i
         change = page.locator(".change").first.bounding_box()
 
     assert is_open is (width != 390)
-    assert "needs consent of a review: 5" in headline
+    assert "a reviewer must consent: 5" in headline
     assert change is not None
     assert width != 390 or change["y"] < HEIGHT
 

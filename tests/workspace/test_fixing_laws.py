@@ -18,7 +18,7 @@ from reconciler.syntax.diagnostic import Complaint
 from reconciler.syntax.read_text import read_text
 from reconciler.syntax.syntax_tree import written
 from reconciler.workspace.expression_scope import Scope
-from reconciler.workspace.fixes import find_fixes
+from reconciler.workspace.fixes import CERTAIN, find_fixes, repair_text
 from reconciler.workspace.workspace import load_workspace
 
 pytestmark = pytest.mark.promise("P39")
@@ -248,3 +248,59 @@ FLAT = "apiVersion: reconciler/v1\nkind: LogPolicySet\nmetadata: {name: p}\nspec
 def test_a_flat_policy(flat: str, mended: str) -> None:
     """What stands beside a policy in a manifest is moved there out of one that is flat."""
     assert fixed(FLAT + flat) == FLAT + mended
+
+
+FLOW = """\
+apiVersion: reconciler/v1
+kind: SLO
+metadata: {{name: checkout}}
+spec:
+  {{targetThresholdPercentage: {target}, name: Checkout,
+  requestBasedMetricSli: {{goodEvents: {{query: {query}}}, totalEvents: {{query: b}}}}}}
+"""
+
+
+def repaired_once(text: str) -> str:
+    made = repair_text(text, complaints_in(text), CERTAIN, is_json=False)
+    return text if made is None else made.after
+
+
+@pytest.mark.parametrize(
+    "query", ["rate(a[5m])", 'sum by (a, b) (rate(c{d="e, f: g]"}[5m])) / 2', "a{b='c'}"]
+)
+def test_brackets_between_braces(query: str) -> None:
+    """A text with brackets in a flow mapping is quoted where its end is certain."""
+    once = repaired_once(FLOW.format(target="99.9", query=query))
+
+    (document,) = read_text(once).documents
+    assert document.value["spec"]["requestBasedMetricSli"]["goodEvents"] == {"query": query}
+    assert errors_in(once) == []
+
+
+@pytest.mark.parametrize("query", ["rate(a[5m)])", "a[5m], or b", "a[5m] # b", "a['b]"])
+def test_brackets_without_a_certain_end(query: str) -> None:
+    """A text with brackets stays as it is where its end is not certain."""
+    text = FLOW.format(target="99.9", query=query)
+
+    assert repaired_once(text) == text
+
+
+@pytest.mark.parametrize(("target", "repaired"), [("99,9", "99.9"), ("99,95", "99.95")])
+def test_a_decimal_comma_between_braces(target: str, repaired: str) -> None:
+    """A decimal comma in a flow mapping is one complaint at the number, and becomes a point."""
+    text = FLOW.format(target=target, query="a")
+
+    ((code, message),) = errors_in(text)
+
+    assert code == "M107"
+    assert f"`{target}`" in message
+    assert len(complaints_in(text)) == 1
+    assert repaired_once(text) == FLOW.format(target=repaired, query="a")
+
+
+def test_a_comma_of_thousands() -> None:
+    """A comma before three digits may divide thousands, so the number stays as it is."""
+    text = FLOW.format(target="1,000", query="a")
+
+    assert len(errors_in(text)) == 1
+    assert repaired_once(text) == text

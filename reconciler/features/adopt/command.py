@@ -101,7 +101,7 @@ def adopt_edits(
             reached(Point.FILE_REPLACED)
         entries = [*_entries(made, name, journal.now())]
         if entries:
-            warn_of_new_journal(journal, options.reporter)
+            warn_of_new_journal(journal, options.reporter, "adopt")
             commit = applied_commit(session.project)
             journal.begin(journal.run_entry(name, "adopt", commit))
             journal.append(entries)

@@ -400,12 +400,9 @@ def _no_journal(session: Session, journal: Journal, options: Options) -> Check:
     """Return the check of a missing journal: after a loss it is unknown what was applied."""
     known = 0 if isinstance(session.target, Embedded) else _declared_ids(session, options)
     if known:
-        detail = (
-            f"none at {journal.place}, and {known:,} declared resources have an id: if they were "
-            f"applied before, it is lost: {bring_back()}"
-        )
+        detail = f"{journal.why_missing}; {plural(known, 'declared resource')} with an id"
         return Check("journal", "warning", detail)
-    return Check("journal", "ok", f"none yet; it will be {journal.place}")
+    return Check("journal", "ok", journal.why_missing)
 
 
 def _declared_ids(session: Session, options: Options) -> int:

@@ -278,7 +278,7 @@ def import_now(options: Options, wanted: ToImport, patience: LockTimeout) -> Imp
             with journal.locked(str(uuid4()), patience):
                 # Without manifests nothing was applied from here, so nothing is lost.
                 if session.workspace.manifests:
-                    warn_of_new_journal(journal, options.reporter)
+                    warn_of_new_journal(journal, options.reporter, "import")
                 work.write()
     return work.result
 

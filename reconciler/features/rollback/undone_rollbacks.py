@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Final
+from functools import partial
+from typing import Final, TypeAlias
 
 from reconciler.document import ABSENT, Json
-from reconciler.features.rollback.roll_back import ROLLBACK
+from reconciler.errors import ReconcilerError
+from reconciler.features.rollback.roll_back import ROLLBACK, states_before, way_back
 from reconciler.journal.entries import Entry, Started
 from reconciler.journal.history import runs_of
 from reconciler.journal.line_fields import are_edited
@@ -16,6 +18,7 @@ from reconciler.kinds import BY_NAME
 from reconciler.model import Change, GuardViolation, Plan, Ref, RemoteId, UndoesRollback
 from reconciler.model.guards import ARGUMENTS, EXPLICIT_LEVEL, REVIEW_LEVEL, ResourceRemedy
 from reconciler.model.quoting import quoted
+from reconciler.operations.open_session import Session
 from reconciler.planning.guards import PlanUnderGuard, UnderReview
 from reconciler.planning.guards.plan_limits import allowing, overriding, reviewing, splitting
 from reconciler.project import Guards
@@ -26,9 +29,29 @@ from reconciler.runtime.advice import from_journal
 _KEEP: Final = "keep what was rolled back"
 
 
+Edited: TypeAlias = Callable[[str, Sequence[Ref]], Collection[Ref]]
+"""Returns those resources with manifests that `rollback RUN REF… --write` edits."""
+
+
+def _all(_: str, refs: Sequence[Ref]) -> Collection[Ref]:
+    return refs
+
+
+def _edited(session: Session, undone: str, refs: Sequence[Ref]) -> Collection[Ref]:
+    try:
+        states = states_before(session, session.journal(), undone, refs, live=False)
+    except ReconcilerError:
+        return ()
+    return {ref for file in way_back(session, states).files() for ref in file.refs}
+
+
 async def with_undone(asked: PlanUnderGuard) -> Plan:
     """Return the plan with an objection for each rollback of a resource that it would undo."""
-    found = undone_rollbacks(asked.plan, asked.environment.guards, asked.review, asked.entries)
+    session = asked.session
+    edited = partial(_edited, session) if isinstance(session, Session) else _all
+    found = undone_rollbacks(
+        asked.plan, asked.environment.guards, asked.review, asked.entries, edited=edited
+    )
     return replace(asked.plan, guarded=(*asked.plan.guarded, *found))
 
 
@@ -37,11 +60,13 @@ def undone_rollbacks(
     guards: Guards,
     review: UnderReview,
     entries: Callable[[], Sequence[Entry]] = tuple,
+    *,
+    edited: Edited = _all,
 ) -> tuple[GuardViolation, ...]:
     """Return one objection for each rollback of a resource that a write would undo.
 
     Its level is review where the reviewed change edits every such field, else explicit. `entries`
-    reads those of the journal.
+    reads those of the journal, and `edited` finds what `rollback RUN --write` edits.
     """
     if UNDOES_ROLLBACK in guards.allow:
         return ()
@@ -49,12 +74,22 @@ def undone_rollbacks(
     if not found:
         return ()
     restoring = _restoring(entries())
+    runs: dict[str, list[Ref]] = {}
+    for change, reason in found:
+        if undone := restoring.get((change.ref, reason.at)):
+            runs.setdefault(undone, []).append(change.ref)
+    written = {(ref, undone) for undone, refs in runs.items() for ref in edited(undone, refs)}
     objections = [
         _objection(
             change,
             reason,
             plan.environment,
-            _keeping(change.ref, restoring.get((change.ref, reason.at))),
+            _keeping(
+                change.ref,
+                undone
+                if (change.ref, undone := restoring.get((change.ref, reason.at))) in written
+                else None,
+            ),
         )
         for change, reason in found
     ]

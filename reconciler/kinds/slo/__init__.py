@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from decimal import Decimal
 from typing import Annotated, Any, ClassVar, Final
 
-from reconciler.document import Json, value_at
+from reconciler.document import Json, Missing, value_at
 from reconciler.kinds import field_traits as of
 from reconciler.kinds.kind import (
     UUID,
@@ -24,6 +24,7 @@ from reconciler.kinds.kind import (
     text_of,
 )
 from reconciler.kinds.shape import places
+from reconciler.kinds.times import days_in, failing_time
 from reconciler.model import Action, Change, Manifest, Ref
 from reconciler.queries import Language, queries_named
 from reconciler.queries import Query as Stated
@@ -146,6 +147,7 @@ def queries(spec: dict[str, Json]) -> Iterator[Stated]:
 
 TARGET_LOWERED = "slo-target-lowered"
 _TARGET = ("targetThresholdPercentage",)
+_WINDOW = ("sloTimeFrame",)
 
 
 def weakens(change: Change) -> Iterator[RiskyChange]:
@@ -166,14 +168,31 @@ def weakens(change: Change) -> Iterator[RiskyChange]:
     after = of.Unit.PERCENT.of(declared)
     if applied is None:
         message = f"its target would go down from {of.Unit.PERCENT.of(known[0])} to {after}"
+        message += f"; {_failing(change, declared, known[0])}"
     else:
         # Without a difference, live is as declared.
         now = of.Unit.PERCENT.of(declared if live is None else live)
         message = (
             f"its target would go down to {after}: "
             f"last applied was {of.Unit.PERCENT.of(applied)}, live is {now}"
+            f"; {_failing(change, declared)}"
         )
     yield RiskyChange(TARGET_LOWERED, message, "lowered in target", ConsentRule.ALWAYS)
+
+
+def _failing(change: Change, after: float, before: float | None = None) -> str:
+    """Return what may fail after a change, and where `before` is known, also until now."""
+    window = value_at(change.declared, _WINDOW)
+    edits = (found.before for found in change.differences if found.path == _WINDOW)
+    then = f"{_share(after, window)} may fail then"
+    return then if before is None else f"{_share(before, next(edits, window))} may fail now, {then}"
+
+
+def _share(target: float, window: Json | Missing) -> str:
+    days = days_in(window)
+    return (
+        of.Unit.PERCENT.of(round(100 - target, 9)) if days is None else failing_time(target, days)
+    )
 
 
 def cannot_create(manifest: Manifest) -> str:

@@ -257,7 +257,7 @@ class PlanUnderGuard:
 
     `now` is the moment of the run, in UTC, and `same_clock` means that the service runs by the
     clock of this machine. `review` is what is known about the review of the plan. `entries`
-    reads the entries of the journal.
+    reads the entries of the journal. `session` is that of the run, for features that know it.
     """
 
     api: Api
@@ -268,6 +268,7 @@ class PlanUnderGuard:
     same_clock: bool = False
     review: UnderReview = NO_REVIEW
     entries: Callable[[], Sequence[Entry]] = tuple
+    session: object = None
 
 
 FeatureGuard: TypeAlias = Callable[[PlanUnderGuard], Awaitable[Plan]]

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias, assert_never
 
 from reconciler.document import value_at
 from reconciler.errors import CutListing, ReconcilerError
-from reconciler.kinds import BY_NAME
+from reconciler.kinds import BY_NAME, is_unfindable_create
 from reconciler.kinds.kind import ConsentRule, Kind, RiskyChange
 from reconciler.model import (
     Action,
@@ -42,6 +42,7 @@ from reconciler.model import (
     RenamedFrom,
     Seen,
     TakesOver,
+    UnconfirmedJournal,
     WriteLost,
 )
 from reconciler.model.guards import ARGUMENTS, NAMES, NEW_JOURNAL, ResourceRemedy
@@ -55,6 +56,8 @@ if TYPE_CHECKING:
     from reconciler.api.client import Api
     from reconciler.records.listings import Incident
 
+
+MissingJournal: TypeAlias = NoJournal | OldJournal | UnconfirmedJournal
 
 _FILE = "reconciler.yaml"
 _MERGE = "merge: the review of a plan that lists it consents"
@@ -382,44 +385,52 @@ def needed_consents(
 def without_memory(plan: Plan) -> Iterator[GuardViolation]:
     """Yield one objection where a lost or old journal may cause duplicates that cannot be found."""
     missing = _lost_memory(plan)
-    blind = [
-        quoted(str(change.ref))
-        for change in plan.changes
-        if change.action is Action.CREATE and not BY_NAME[change.ref.kind].findable
-    ]
+    blind = [quoted(str(change.ref)) for change in plan.changes if is_unfindable_create(change)]
     if missing is None or not blind:
         return
-    is_lost = isinstance(missing, NoJournal)
-    has = "no journal" if is_lost else "an old copy of its journal"
+    is_old = isinstance(missing, OldJournal)
+    verb = "is" if len(blind) == 1 else "are"
     message = (
-        f"`{plan.environment}` has {has}, so it is unknown whether {listed(blind, MOST_NAMED)} "
-        f"{'is' if len(blind) == 1 else 'are'} there already: a second one could not be found, "
+        f"`{plan.environment}` has {_has_instead(missing)}, so it is unknown whether "
+        f"{listed(blind, MOST_NAMED)} {verb} there already: a second one could not be found, "
         "nor deleted"
     )
     remedies = (
-        bringing_journal_back() if is_lost else bring_back("the newer one"),
+        bring_back("the newer one") if is_old else bringing_journal_back(),
         "give what exists its `metadata.id`: the web interface shows it",
         f"{_where_none_is_there(missing, plan)}{consenting('new-journal')}",
     )
     yield GuardViolation(said=message, remedies=remedies, code=NEW_JOURNAL)
 
 
-def _where_none_is_there(missing: NoJournal | OldJournal, plan: Plan) -> str:
+def _has_instead(missing: MissingJournal) -> str:
+    match missing:
+        case NoJournal():
+            return "no journal"
+        case OldJournal():
+            return "an old copy of its journal"
+        case UnconfirmedJournal(command=command):
+            return f"a journal that `{command}` began"
+        case _:
+            assert_never(missing)
+
+
+def _where_none_is_there(missing: MissingJournal, plan: Plan) -> str:
     """Return the beginning of the last remedy: when it is right, and another way."""
     match missing:
         case OldJournal():
             return "if nothing was applied since: "
         case NoJournal(was_there=True):
             return "if none of them is there: "
-        case NoJournal():
+        case NoJournal() | UnconfirmedJournal():
             init = on_journal("init", environment=plan.environment)
             return f"if nothing was applied before: `{init}`, or "
         case _:
             assert_never(missing)
 
 
-def _lost_memory(plan: Plan) -> NoJournal | OldJournal | None:
-    lost = (remark for remark in plan.remarks if isinstance(remark, NoJournal | OldJournal))
+def _lost_memory(plan: Plan) -> MissingJournal | None:
+    lost = (remark for remark in plan.remarks if isinstance(remark, MissingJournal))
     return next(lost, None)
 
 
@@ -428,7 +439,7 @@ def unknown_writer(plan: Plan) -> str:
     match _lost_memory(plan):
         case None:
             return ""
-        case NoJournal():
+        case NoJournal() | UnconfirmedJournal():
             return "; it is unknown whether an earlier journal did"
         case OldJournal():
             return "; it is unknown whether a newer copy of the journal did"

@@ -301,6 +301,7 @@ MERGING = "merging consents"
 LONGEST_NOTE = 200
 LONGEST_WHAT = 160
 LONGEST_TURNS = 100
+LONGEST_TURN = 40
 TABLE_BYTES = 30_000
 BESIDE_BYTES = 8_000
 LIVE = "live"
@@ -313,7 +314,7 @@ _SHOWN = tuple(action for action in WORST_FIRST if action.is_to_do)
 class _Group:
     """Changes that are alike: the notes on the first apply to all of them.
 
-    They are marked where they need consent.
+    They are marked where they need consent, and their diff is open where a review cannot give it.
     """
 
     changes: list[Change]
@@ -321,6 +322,7 @@ class _Group:
     lines: Sequence[str]
     note: str
     is_marked: bool
+    is_explicit: bool
 
     @property
     def first(self) -> Change:
@@ -451,6 +453,7 @@ def _markdown_groups(changes: Sequence[Change], plan: Plan) -> Iterator[_Group]:
     groups: dict[tuple[object, ...], _Group] = {}
     alone = blocked_alone(plan)
     unmet = {guard.ref for guard in plan.guarded if not guard.is_met}
+    explicit = {guard.ref for guard in plan.guarded if consent_of(guard) == "explicit"}
     for change in changes:
         note, shown = ("", None) if change is alone else _note(change)
         notes = reported_notes(change)[shown:] if shown is not None else ()
@@ -458,8 +461,10 @@ def _markdown_groups(changes: Sequence[Change], plan: Plan) -> Iterator[_Group]:
         picture, is_marked = picture_lines(drawing_of(change)), change.ref in unmet
         if len(picture) == 1:
             lines.append(f"# {picture.pop()}")
-        key = change.ref.kind, change.action, change.evidence, note, is_marked, *picture, *lines
-        group = groups.setdefault(key, _Group([], picture, lines, note, is_marked))
+        is_explicit = change.ref in explicit
+        marks = note, is_marked, is_explicit
+        key = change.ref.kind, change.action, change.evidence, *marks, *picture, *lines
+        group = groups.setdefault(key, _Group([], picture, lines, *marks))
         group.changes.append(change)
     for group in groups.values():
         if len(group.changes) < FEWEST_ALIKE:
@@ -536,13 +541,29 @@ def _what(change: Change) -> str:
     is_short = 0 < len(turns) <= LONGEST_TURNS
     if is_whole and is_short:
         return code(turns)
-    places = list(dict.fromkeys(map(_place, found)))
-    return first_few(places, MOST_PLACES, _cell) or plural(len(change.differences), "field")
+    gone = sum(field_change.operation == "remove" for field_change in found)
+    shown = max(MOST_PLACES, min(gone, MOST_NOTICES) if change.destroys else 0)
+    places = list(dict.fromkeys(map(_place, sorted(found, key=_urgency))))
+    return first_few(places, shown, _cell) or plural(len(change.differences), "field")
 
 
 def _place(field_change: FieldChange) -> str:
+    """Return the place of a change, and its values if they are short."""
     words = BETWEEN.join(filter(None, (field_change.subject, field_change.field)))
-    return f"{_SIGNS[field_change.operation]}{words}"
+    sign, turn = _SIGNS[field_change.operation], _turn(field_change)
+    return f"{sign}{safe(words, LONGEST_CELL - len(sign + turn))}{turn}"
+
+
+def _urgency(field_change: FieldChange) -> int:
+    """Return the rank of a place: what is removed is first, then values that can be shown."""
+    return 0 if field_change.operation == "remove" else 1 if _turn(field_change) else 2
+
+
+def _turn(field_change: FieldChange) -> str:
+    """Return both values of a field; "" where they are long."""
+    turn = f": {field_change.before} → {field_change.after}"
+    is_shown = field_change.operation == "change" and len(turn) <= LONGEST_TURN
+    return turn if is_shown else ""
 
 
 def _markdown_legend(changes: Sequence[Change]) -> Iterator[str]:
@@ -563,8 +584,8 @@ def _fold(group: _Group) -> Fold:
     title = f"{group.first.action.word}, {evidence(group.first)}"
     if others:
         title += f" and {len(others):,} alike"
-    folded = group.first.action is not Action.UPDATE
-    return Fold(str(group.first.ref), title, lines, group.picture, folded)
+    is_open = None if group.first.action is Action.UPDATE else False
+    return Fold(str(group.first.ref), title, lines, group.picture, group.is_explicit or is_open)
 
 
 def _names(others: Sequence[Change]) -> Iterator[str]:

@@ -105,7 +105,7 @@ def test_all_is_well(shop: Shop) -> None:
     assert list(checks)[:5] == ["project file", "cache", "environment", "target", "journal"]
     assert len(checks) == 5 + PROBES
     assert checks["target"][1] == f"the embedded emulator, {shop.root / 'demo.db'}"
-    assert checks["journal"][1].startswith("none yet")
+    assert checks["journal"][1].startswith("there is no journal")
     assert files(shop.root) == before
 
 

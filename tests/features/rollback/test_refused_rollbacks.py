@@ -14,6 +14,7 @@ from harness.workspaces import edit, project_at
 
 from reconciler.journal.content import line_of
 from reconciler.kinds import KINDS
+from reconciler.runtime.advice import LOST_JOURNAL
 
 EDITS = {
     "targetThresholdPercentage: 99.9": "targetThresholdPercentage: 98",
@@ -84,6 +85,6 @@ def test_without_a_journal(tmp_path: Path, flags: list[str]) -> None:
 
     ran = typed("rollback", "last", *flags, "--project", str(made.root / "reconciler.yaml"))
 
-    assert ran.code == 64
+    assert ran.code == 8
     assert f"{made.root / '.reconciler' / 'local.journal.jsonl'}: " in ran.err
-    assert "is lost" in ran.err
+    assert LOST_JOURNAL in " ".join(ran.err.split())

@@ -559,7 +559,7 @@ def test_no_run_yet(folder: Path, service: Served, golden: Golden) -> None:
     """Where nothing was applied there is no run to roll back."""
     ended = run(folder, service, "rollback", "last", "--yes")
 
-    assert ended.code == 64
+    assert ended.code == 8
     golden(ended.err)
 
 

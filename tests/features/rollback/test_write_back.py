@@ -314,6 +314,26 @@ def test_what_other_environments_share_stays(tmp_path: Path, where: str) -> None
     assert texts(made) == now
 
 
+def test_what_another_manifest_shares_stays(tmp_path: Path) -> None:
+    """An included file that another manifest uses stays, and no plan promises to edit it."""
+    board = BOARD.replace("{sections: []}", "${file:layout.yaml}")
+    other = board.replace("checkout}", "search}").replace("Checkout", "Search")
+    made = started(tmp_path, PROJECT, board=board, search=other, layout="sections: []\n")
+    change(made, "layout", "[]", "[{id: {value: s}, rows: []}]")
+    now = texts(made)
+
+    ran = written_back(made, "last", "Dashboard/checkout", "--format", "json")
+    assert roll_back(made, "last", "Dashboard/checkout", "--yes").code == 0
+    planned = made.plan()
+
+    assert ran.code == 3, ran.err
+    assert "is also used by Dashboard/search" in ran.json["unplaced"][0]["why"]
+    assert texts(made) == now
+    (guard,) = planned["guards"]
+    assert guard["code"] == "undoes-rollback"
+    assert not any("--write" in way for way in guard["waysOut"])
+
+
 FRAMES = TWO.replace("{team: payments,", "{team: payments, frame: 7200s, target: 99.5,")
 FRAMES = FRAMES.replace(
     "      limit: 300\n", "      limit: 300\n      frame: 3600s\n      target: 99.9\n", 1
