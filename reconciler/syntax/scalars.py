@@ -9,8 +9,8 @@ from __future__ import annotations
 import json
 import re
 from array import array
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import Final
 
 from yaml import (
@@ -336,15 +336,26 @@ def quoted(text: str) -> str:
 
 
 _PROPERTIES = re.compile(r"(?:[&!]\S*\s+(?:#[^\n]*\s+)*)*")
-_HEADER = re.compile(r"[|>]([-+0-9]*)[^\n]*\n?")
+_HEADER = re.compile(r"[|>][^\n]*\n?")
 _BREAK = re.compile(r"\r?\n")
-_FOLD = re.compile(r"[ \t]*\r?\n(?:[ \t]*\r?\n)*[ \t]*")
-_PLAIN_FOLD = re.compile(rf"(?<![ \t]){_FOLD.pattern}")
-"""Like `_FOLD`, but a run of blanks is tried once and not from each blank."""
+_PASSED = {"\n": (" ", "\t"), "\t": (" ",), " ": ("\t",)}
+_GAP = (" ", "\t", "\r", "\n")
+"""What may be before a character of a block text: its indentation, and breaks that are folded."""
 
-_BLANKS = re.compile(r"[ \t]+")
-_BREAKS = ("\r", "\n")
-_ESCAPED_BREAK = re.compile(r"\\\r?\n[ \t\r\n]*")
+_FOLD = r"\r?\n(?:[ \t]*+\r?\n)*+[ \t]*+"
+_PIECES = {
+    quote: re.compile(rf"(?P<fold>(?:[ \t]*+{joined}){_FOLD})|{others}", re.DOTALL)
+    for quote, joined, others in (
+        ("", "", r"[ \t]++|[^ \t\r\n]++"),
+        ("'", "", r"''|[ \t]++|[^' \t\r\n]++"),
+        (
+            '"',
+            r"|\\",
+            rf"{SURROGATE_PAIR.pattern}|{NUMBERED_ESCAPE.pattern}|\\.|[ \t]++|[^\\ \t\r\n]++",
+        ),
+    )
+}
+"""The pieces of a plain or quoted text, by its quote: a fold, an escape, or characters."""
 _ESCAPES = dict(
     zip(
         "'0abt\tnvfre \"/\\N_LP",
@@ -352,45 +363,6 @@ _ESCAPES = dict(
         strict=True,
     )
 )
-DEEPEST_INDENT = 1_000
-
-
-@dataclass(slots=True)
-class Spelled:
-    """The value of a written scalar: its characters, and the place where each is written.
-
-    `places` has one more entry, for the end of the last character.
-    """
-
-    characters: list[str] = field(default_factory=list)
-    places: array[int] = field(default_factory=lambda: array("L"))
-
-    def add(self, character: str, place: int) -> None:
-        """Add a character that is written at a place."""
-        self.characters.append(character)
-        self.places.append(place)
-
-    def copy(self, text: str, start: int, end: int) -> None:
-        """Add characters that are written as themselves."""
-        self.characters.extend(text[start:end])
-        self.places.extend(range(start, end))
-
-    def fold(self, text: str, start: int, end: int, *, escaped: bool = False) -> None:
-        """Add the value of line breaks: one break is a blank, of several the first is dropped."""
-        breaks = [match.start() for match in _BREAK.finditer(text, start, end)]
-        if len(breaks) == 1 and not escaped:
-            self.add(" ", breaks[0])
-        self.add_breaks(breaks[1:])
-
-    def add_breaks(self, places: Sequence[int]) -> None:
-        """Add breaks that are written at these places."""
-        self.characters.extend("\n" * len(places))
-        self.places.extend(places)
-
-    @property
-    def value(self) -> str:
-        """Return the text of the value."""
-        return "".join(self.characters)
 
 
 def spell(text: str, start: int, end: int, value: str) -> array[int] | None:
@@ -400,132 +372,54 @@ def spell(text: str, start: int, end: int, value: str) -> array[int] | None:
     """
     properties = _PROPERTIES.match(text, start, end)
     start = properties.end() if properties is not None else start
-    match text[start : start + 1]:
-        case '"' | "'":
-            end -= 1
-            spelled = _quoted(text, start + 1, end)
-        case "|" | ">":
-            return _block(text, start, end, value)
-        case _:
-            spelled = _plain(text, start, end)
-    spelled.places.append(end)
-    return spelled.places if spelled.value == value else None
+    mark = text[start : start + 1]
+    if header := _HEADER.match(text, start, end):
+        spelled = [*_block(text, header.end(), value)]
+    elif mark in ("'", '"'):
+        spelled = [*_flow(text, start + 1, end - 1, mark)]
+    else:
+        spelled = [*_flow(text, start, end, "")]
+    is_exact = "".join(character for character, _ in spelled) == value
+    return array("L", (place for _, place in spelled)) if is_exact else None
 
 
-def _plain(text: str, start: int, end: int) -> Spelled:
-    spelled = Spelled()
-    for fold in _PLAIN_FOLD.finditer(text, start, end):
-        spelled.copy(text, start, fold.start())
-        spelled.fold(text, *fold.span())
-        start = fold.end()
-    spelled.copy(text, start, end)
-    return spelled
-
-
-def _kept_blanks(text: str, start: int, end: int) -> int:
-    """Return the end of blanks that are part of the text; `start` if a break follows them."""
-    blanks = _BLANKS.match(text, start, end)
-    if blanks is None or text[blanks.end() : blanks.end() + 1] in _BREAKS:
-        return start
-    return blanks.end()
-
-
-def _quoted(text: str, start: int, end: int) -> Spelled:
-    """Return what is between quotes; the opening quote is before `start`."""
-    spelled = Spelled()
-    quote = text[start - 1]
-    while start < end:
-        after = _kept_blanks(text, start, end)
-        if after > start:
-            spelled.copy(text, start, after)
-        elif (fold := _FOLD.match(text, start, end)) is not None:
-            spelled.fold(text, *fold.span())
-            after = fold.end()
-        elif quote == '"' and (escaped := _ESCAPED_BREAK.match(text, start, end)) is not None:
-            spelled.fold(text, *escaped.span(), escaped=True)
-            after = escaped.end()
+def _flow(text: str, start: int, end: int, quote: str) -> Iterator[tuple[str, int]]:
+    """Yield the characters of a plain or quoted text, and the place where each is written."""
+    for piece in _PIECES[quote].finditer(text, start, end):
+        place, written = piece.start(), piece.group()
+        if piece["fold"]:
+            # One break is a blank, of several the first is dropped.
+            breaks = [place + found.start() for found in _BREAK.finditer(written)]
+            if len(breaks) == 1 and written[0] != "\\":
+                yield " ", breaks[0]
+            yield from zip("\n" * len(breaks), breaks[1:], strict=False)
+        elif quote == "'" and written == "''":
+            yield "'", place
+        elif quote == '"' and written[0] == "\\":
+            yield _unescaped(piece), place
         else:
-            character, width = _character(text, start, end, quote)
-            spelled.add(character, start)
-            after = start + width
-        start = after
-    return spelled
+            yield from zip(written, range(place, piece.end()), strict=True)
+    yield "", end
 
 
-def _character(text: str, start: int, end: int, quote: str) -> tuple[str, int]:
-    """Return a character between quotes, and its length as written."""
-    if quote == "'" or text[start] != "\\":
-        return text[start], 2 if quote == "'" and text.startswith("''", start) else 1
-    if (pair := SURROGATE_PAIR.match(text, start, end)) is not None:
-        return paired(*pair.groups()), len(pair.group())
-    if (numbered := NUMBERED_ESCAPE.match(text, start, end)) is not None:
-        return chr(int(numbered[1] or numbered[2] or numbered[3], 16)), len(numbered.group())
-    return _ESCAPES.get(text[start + 1], ""), 2
+def _unescaped(piece: re.Match[str]) -> str:
+    high, low, *numbers = piece.groups()[1:]
+    if high:
+        return paired(high, low)
+    number = next(filter(None, numbers), None)
+    return _ESCAPES.get(piece.group()[1], "") if number is None else chr(int(number, 16))
 
 
-def _block(text: str, start: int, end: int, value: str) -> array[int] | None:
-    header = _HEADER.match(text, start, end)
-    if header is None:
-        return None
-    lines = _lines_of(text, header.end(), end)
-    texts = (text[first:last] for first, last in lines)
-    likely = next((len(line) - len(bare) for line in texts if (bare := line.lstrip(" "))), 1)
-    # A number in the header may set the indentation, relative to the parent.
-    for indent in (likely, *range(1, min(likely, DEEPEST_INDENT))):
-        spelled = _block_at(text, lines, indent, header.group()[0])
-        places = _chomped(spelled, header[1], text, end)
-        if spelled.value == value:
-            return places
-    return None
-
-
-def _lines_of(text: str, start: int, end: int) -> list[tuple[int, int]]:
-    """Return where the lines begin and end, without their breaks."""
-    breaks = [match.span() for match in _BREAK.finditer(text, start, end)]
-    starts = [start, *(after for _, after in breaks)]
-    ends = [*(place for place, _ in breaks), end]
-    return [line for line in zip(starts, ends, strict=True) if line[0] < end]
-
-
-def _block_at(text: str, lines: list[tuple[int, int]], indent: int, style: str) -> Spelled:
-    """Return a block text with this indentation of its lines, including its last breaks."""
-    spelled = Spelled()
-    waiting: list[int] = []
-    was_text = False
-    for start, end in lines:
-        inner = min(start + indent, end)
-        if text[start:inner].strip(" "):
-            break
-        if inner == end:
-            waiting.append(end)
-            continue
-        is_text = text[inner] not in " \t"
-        if style == ">" and was_text and is_text:
-            if len(waiting) == 1:
-                spelled.add(" ", waiting[0])
-            waiting = waiting[1:]
-        spelled.add_breaks(waiting)
-        spelled.copy(text, inner, end)
-        was_text, waiting = is_text, [end]
-    spelled.add_breaks(waiting)
-    return spelled
-
-
-def _chomped(spelled: Spelled, header: str, text: str, end: int) -> array[int]:
-    """Remove the last breaks as the header says, and add the end of the text."""
-    content = len("".join(spelled.characters).rstrip("\n"))
-    breaks = len(spelled.characters) - content
-    # A last line without a break has none to keep.
-    if breaks and spelled.places[-1] >= end and text[end - 1 : end] != "\n":
-        spelled.places.pop()
-        spelled.characters.pop()
-        breaks -= 1
-    kept = 0 if "-" in header else breaks if "+" in header else min(breaks, 1 if content else 0)
-    after = spelled.places[content + kept] if kept < breaks else end
-    del spelled.places[content + kept :]
-    del spelled.characters[content + kept :]
-    spelled.places.append(after)
-    return spelled.places
+def _block(text: str, place: int, value: str) -> Iterator[tuple[str, int]]:
+    """Yield the characters of a block text: only blanks and breaks may be between them."""
+    for character in value:
+        passed = _PASSED.get(character, _GAP)
+        while text[place : place + 1] in passed:
+            place += 1
+        here = text[place : place + 1]
+        yield (character if here in ("\r", "\n") and character in " \n" else here), place
+        place += 2 if text.startswith("\r\n", place) else 1
+    yield "", place
 
 
 @dataclass(slots=True)

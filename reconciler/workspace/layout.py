@@ -445,42 +445,35 @@ class Editor:
     document: SyntaxNode
     prefix: Path
 
-    def edits(self, made: Round) -> Iterator[Splice]:
+    def edits(self, made: Round) -> Iterator[Splice]:  # noqa: C901 - a table of repairs
         """Yield the edits for a round of repairs."""
         gone: dict[Path, set[str]] = defaultdict(set)
         for repair in made:
             match repair:
                 case Drop() | MoveId():
                     gone[repair.path[:-1]].add(str(repair.path[-1]))
-                case Rename() | Negate() | Unquote() | Unwrap() | Wrap() | Lift():
-                    yield from self._edit(repair)
+                    if isinstance(repair, MoveId):
+                        yield self._id_moved(self._at(repair.path))
+                case Rename():
+                    yield self._renamed(repair.path, repair.name)
+                case Negate():
+                    yield self._renamed(repair.path, repair.name)
+                    yield _instead(self._at(repair.path), json.dumps(repair.value))
+                case Unquote():
+                    yield _instead(self._at(repair.path), json.dumps(repair.number))
+                case Unwrap():
+                    yield from self._unwrapped(self._at(repair.path), repair.steps)
+                case Wrap():
+                    yield from self._wrapped(self._at(repair.path), repair.name)
+                case Lift():
+                    yield from self._lifted(repair)
                 case _:
                     assert_never(repair)
-            if isinstance(repair, MoveId):
-                yield self._id_moved(self._at(repair.path))
         for path, names in gone.items():
             yield from self.without(self._at(path), names)
 
     def _at(self, path: Path) -> SyntaxNode:
         return self.document.at((*self.prefix, *path))
-
-    def _edit(self, repair: Rename | Negate | Unquote | Unwrap | Wrap | Lift) -> Iterator[Splice]:
-        match repair:
-            case Rename():
-                yield self._renamed(repair.path, repair.name)
-            case Negate():
-                yield self._renamed(repair.path, repair.name)
-                yield _instead(self._at(repair.path), json.dumps(repair.value))
-            case Unquote():
-                yield _instead(self._at(repair.path), json.dumps(repair.number))
-            case Unwrap():
-                yield from self._unwrapped(self._at(repair.path), repair.steps)
-            case Wrap():
-                yield from self._wrapped(self._at(repair.path), repair.name)
-            case Lift():
-                yield from self._lifted(repair)
-            case _:
-                assert_never(repair)
 
     def _renamed(self, path: Path, name: str) -> Splice:
         holder = self._at(path[:-1])

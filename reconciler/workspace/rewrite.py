@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
@@ -19,6 +18,7 @@ from reconciler.document import (
     Put,
     Within,
     followed,
+    shifted_in,
     towards,
     value_at,
 )
@@ -636,15 +636,8 @@ def staying(items: Sequence[ListItem], path: Path) -> dict[int, ListItem]:
         for item in items
         if item.origin is not None and item.origin[:-1] == path
     ]
-    tails: list[int] = []
-    chains: list[tuple[int, ...]] = []
-    for nth, _ in placed:
-        place = bisect_left(tails, nth)
-        before = chains[place - 1] if place else ()
-        tails[place : place + 1] = [nth]
-        chains[place : place + 1] = [(*before, nth)]
-    stay = set(chains[-1]) if chains else set()
-    return {nth: item for nth, item in placed if nth in stay}
+    shifted = shifted_in([nth for nth, _ in placed])
+    return {nth: item for nth, item in placed if nth not in shifted}
 
 
 def _runs(

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from reconciler.document import ABSENT, Json, Path, differences, digest, merge
-from reconciler.features.against.base_drift import BaseDifference, BaseDrift, FieldBeside
+from reconciler.document import Json, differences, digest, merge
+from reconciler.features.against.base_drift import BaseDrift, FieldBesideDocument, StrayedDocument
 from reconciler.features.track_record.track_records import TrackRecord, TrackRecords
 from reconciler.journal.history import Memory
 from reconciler.kinds import BY_NAME
@@ -283,15 +283,14 @@ def plan_of_against() -> Plan:
 
 def plan_of_drifted() -> Plan:
     """Give the same three changes, beside what live and the base branch differ in."""
-    path: Path = ("targetThresholdPercentage",)
-    field = FieldBeside(path=path, base=99.9, live=98.5)
-    gone = FieldBeside(path=("labels", "team"), base="a | `b` @all <b>", live=ABSENT)
-    strayed = (
-        BaseDifference(
-            ref=Ref("SLO", "search-latency"), base="keep", live="update", fields=(field, gone)
-        ),
-        BaseDifference(ref=Ref("Dashboard", "gone"), base="keep", live="create"),
-        BaseDifference(ref=Ref("SLO", "early"), base="create", live="update"),
+    fields: list[FieldBesideDocument] = [
+        {"path": ["targetThresholdPercentage"], "base": 99.9, "live": 98.5},
+        {"path": ["labels", "team"], "base": "a | `b` @all <b>"},
+    ]
+    strayed: tuple[StrayedDocument, ...] = (
+        {"ref": "SLO/search-latency", "base": "keep", "live": "update", "fields": fields},
+        {"ref": "Dashboard/gone", "base": "keep", "live": "create", "fields": []},
+        {"ref": "SLO/early", "base": "create", "live": "update", "fields": []},
     )
     beside = BaseDrift(against=COMMIT, strayed=strayed)
     return plan_of_three().with_section(beside)

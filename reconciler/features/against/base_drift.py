@@ -40,26 +40,26 @@ from reconciler.report.words import place, plural, value
 from reconciler.workspace.revision import branching_point
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FieldBeside:
-    """A field with another live value than the base branch declares; both as they may be shown."""
+@with_config(ConfigDict(extra="ignore"))
+class FieldBesideDocument(TypedDict):
+    """A field that is not live as the base branch declares it; a side without it is left out.
 
-    path: Path
-    base: Json | Missing
-    live: Json | Missing
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BaseDifference:
-    """A resource with different actions in a plan against live and one against the base branch.
-
-    `base` and `live` are the names of their actions.
+    Values are safe to show.
     """
 
-    ref: Ref
+    path: list[str | int]
+    base: NotRequired[JsonValue]
+    live: NotRequired[JsonValue]
+
+
+@with_config(ConfigDict(extra="ignore"))
+class StrayedDocument(TypedDict):
+    """A resource, with what the change would do to it on either side."""
+
+    ref: str
     base: str
     live: str
-    fields: tuple[FieldBeside, ...] = ()
+    fields: list[FieldBesideDocument]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +72,7 @@ class BaseDrift:
 
     formats: ClassVar[str] = "reconciler.features.against.base_drift:FORMATS"
     against: str
-    strayed: tuple[BaseDifference, ...] = ()
+    strayed: tuple[StrayedDocument, ...] = ()
     why: str = ""
 
 
@@ -94,7 +94,7 @@ def beside_base(
     return made.with_section(BaseDrift(against=commit, strayed=strayed(made, base, refused)))
 
 
-def strayed(live: Plan, base: Plan, unknown: Container[Ref] = ()) -> tuple[BaseDifference, ...]:
+def strayed(live: Plan, base: Plan, unknown: Container[Ref] = ()) -> tuple[StrayedDocument, ...]:
     """Return the resources that begin differently live than on the base branch, and the fields.
 
     Only what the service returned counts as live: neither what the journal remembers, nor a field
@@ -104,7 +104,7 @@ def strayed(live: Plan, base: Plan, unknown: Container[Ref] = ()) -> tuple[BaseD
     """
     there = {change.ref: change for change in base.changes if change.ref not in unknown}
     known = _names(live), _names(base)
-    found = []
+    found: list[StrayedDocument] = []
     for change in live.changes:
         other = there.get(change.ref)
         if other is None or not isinstance(change.observation, Seen | Absent):
@@ -115,10 +115,10 @@ def strayed(live: Plan, base: Plan, unknown: Container[Ref] = ()) -> tuple[BaseD
         # A resource that is new on one side has all its fields there: that says nothing about the
         # start.
         is_new = Action.CREATE in (here, its)
-        fields = () if is_new else tuple(_fields(change, other, known))
+        fields = [] if is_new else [*_fields(change, other, known)]
         if fields or (is_new and here is not its):
             found.append(
-                BaseDifference(ref=change.ref, base=its.word, live=here.word, fields=fields)
+                StrayedDocument(ref=str(change.ref), base=its.word, live=here.word, fields=fields)
             )
     return tuple(found)
 
@@ -126,7 +126,9 @@ def strayed(live: Plan, base: Plan, unknown: Container[Ref] = ()) -> tuple[BaseD
 _Names = Mapping[str, str]
 
 
-def _fields(live: Change, base: Change, known: tuple[_Names, _Names]) -> Iterator[FieldBeside]:
+def _fields(
+    live: Change, base: Change, known: tuple[_Names, _Names]
+) -> Iterator[FieldBesideDocument]:
     """Yield the fields in which the two began differently.
 
     Where a plan has no difference, the field began as declared.
@@ -145,7 +147,12 @@ def _fields(live: Change, base: Change, known: tuple[_Names, _Names]) -> Iterato
         returned = [_returned(value, path, live) for value in began]
         texts = [_named(value, names) for value, names in zip(returned, known, strict=True)]
         if texts[0] != texts[1]:
-            yield FieldBeside(path=path, base=returned[1], live=returned[0])
+            field: FieldBesideDocument = {"path": list(path)}
+            if returned[1] is not ABSENT:
+                field["base"] = returned[1]
+            if returned[0] is not ABSENT:
+                field["live"] = returned[0]
+            yield field
 
 
 def _begun(side: Change, path: Path, other: Difference | None) -> Json | Missing:
@@ -226,28 +233,6 @@ LONGEST_WHY = 300
 
 
 @with_config(ConfigDict(extra="ignore"))
-class FieldBesideDocument(TypedDict):
-    """A field that is not live as the base branch declares it; a side without it is left out.
-
-    Values are safe to show.
-    """
-
-    path: list[str | int]
-    base: NotRequired[JsonValue]
-    live: NotRequired[JsonValue]
-
-
-@with_config(ConfigDict(extra="ignore"))
-class StrayedDocument(TypedDict):
-    """A resource, with what the change would do to it on either side."""
-
-    ref: str
-    base: str
-    live: str
-    fields: list[FieldBesideDocument]
-
-
-@with_config(ConfigDict(extra="ignore"))
 class BesideBaseDocument(TypedDict):
     """Differences between live and the base branch, or why they could not be found."""
 
@@ -271,25 +256,8 @@ def base_document(found: BaseDrift) -> BesideBaseDocument:
     return {
         "against": found.against,
         "why": found.why,
-        "resources": [
-            {
-                "ref": str(base_difference.ref),
-                "base": base_difference.base,
-                "live": base_difference.live,
-                "fields": [_field_document(field) for field in base_difference.fields],
-            }
-            for base_difference in found.strayed
-        ],
+        "resources": list(found.strayed),
     }
-
-
-def _field_document(field: FieldBeside) -> FieldBesideDocument:
-    document: FieldBesideDocument = {"path": list(field.path)}
-    if field.base is not ABSENT:
-        document["base"] = field.base
-    if field.live is not ABSENT:
-        document["live"] = field.live
-    return document
 
 
 def base_lines(found: BaseDrift, style: Style) -> Iterator[str]:
@@ -303,29 +271,29 @@ def base_lines(found: BaseDrift, style: Style) -> Iterator[str]:
         return
     yield style.paint(f"{TITLE} ({found.against[:SHOWN_DIGITS]})", Colour.YELLOW, Colour.BOLD)
     shown = found.strayed if style.verbose else found.strayed[:MOST_ROWS]
-    for base_difference in shown:
-        yield from wrapped(
-            f"{base_difference.ref}: {standing(base_difference)}", style, margin="  ", hang="  "
-        )
-        fields = base_difference.fields if style.verbose else base_difference.fields[:MOST_FIELDS]
+    for difference in shown:
+        text = f"{difference['ref']}: {standing(difference)}"
+        yield from wrapped(text, style, margin="  ", hang="  ")
+        whole = difference["fields"]
+        fields = whole if style.verbose else whole[:MOST_FIELDS]
         for field in fields:
-            base, live = (value(side, LONGEST_VALUE) for side in (field.base, field.live))
-            text = f"{place(field.path)}: base {base}, live {live}"
+            path, base, live = _cells(field)
+            text = f"{path}: base {base}, live {live}"
             yield from wrapped(text, style, Colour.DIM, margin=INDENT, hang="  ")
-        if rest := len(base_difference.fields) - len(fields):
+        if rest := len(whole) - len(fields):
             yield style.paint(f"{INDENT}and {plural(rest, 'field')} more", Colour.DIM)
     if rest := len(found.strayed) - len(shown):
         yield style.paint(f"  and {rest:,} more (-v lists them)", Colour.DIM)
     yield ""
 
 
-def standing(difference: BaseDifference) -> str:
+def standing(difference: StrayedDocument) -> str:
     """Return the state of a resource on both sides in words."""
-    if difference.base == "create":
+    if difference["base"] == "create":
         return "it is live, and the base branch does not declare it"
-    if difference.live == "create":
+    if difference["live"] == "create":
         return "the base branch declares it, and it is not live"
-    return f"{plural(len(difference.fields), 'field')} not live as the base branch has them"
+    return f"{plural(len(difference['fields']), 'field')} not live as the base branch has them"
 
 
 def base_markdown(found: BaseDrift, room: int) -> str:
@@ -354,23 +322,29 @@ def base_markdown(found: BaseDrift, room: int) -> str:
     return head + "".join(rows) + foot if left > 0 else ""
 
 
-def _rows(difference: BaseDifference) -> Iterator[str]:
-    named = code(str(difference.ref), LONGEST_VALUE)
-    if not difference.fields:
+def _rows(difference: StrayedDocument) -> Iterator[str]:
+    named, fields = code(difference["ref"], LONGEST_VALUE), difference["fields"]
+    if not fields:
         yield f"| {named} | {standing(difference)} | | |\n"
-    for field in difference.fields[:MOST_FIELDS]:
-        sides = (value(side, LONGEST_VALUE) for side in (field.base, field.live))
-        cells = (place(field.path), *sides)
-        yield f"| {named} | {' | '.join(code(cell, LONGEST_VALUE) for cell in cells)} |\n"
-    if (rest := len(difference.fields) - MOST_FIELDS) > 0:
+    for field in fields[:MOST_FIELDS]:
+        cells = (code(cell, LONGEST_VALUE) for cell in _cells(field))
+        yield f"| {named} | {' | '.join(cells)} |\n"
+    if (rest := len(fields) - MOST_FIELDS) > 0:
         yield f"| {named} | and {plural(rest, 'field')} more | | |\n"
+
+
+def _cells(field: FieldBesideDocument) -> tuple[str, str, str]:
+    """Return the place of a field, and its value on both sides."""
+    base, live = field.get("base", ABSENT), field.get("live", ABSENT)
+    return place(tuple(field["path"])), value(base, LONGEST_VALUE), value(live, LONGEST_VALUE)
 
 
 def base_notices(found: BaseDrift) -> Iterator[Notice]:
     """Yield a notice of the resources that have drifted."""
     if found.strayed:
+        refs = tuple(Ref(*difference["ref"].split("/", 1)) for difference in found.strayed)
         words = "not live as the base branch declares it, so this change meets something else"
-        yield Notice("drifted", words, tuple(difference.ref for difference in found.strayed))
+        yield Notice("drifted", words, refs)
 
 
 FORMATS: Final[SectionFormats[BaseDrift]] = SectionFormats(
