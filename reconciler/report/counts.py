@@ -15,6 +15,7 @@ from reconciler.model import (
     DriftReport,
     Evidence,
     Plan,
+    Ref,
     Remembered,
     Seen,
     Selected,
@@ -36,6 +37,11 @@ AS_LAST_WRITTEN = "as last written (cannot be read)"
 SHOWN_COMMIT = 12
 WORST_FIRST = (Action.BLOCKED, Action.UPDATE, Action.ASSERT, Action.CREATE, Action.KEEP)
 """The order of changes in a report: harmful changes first."""
+
+
+def harm_first(change: Change) -> tuple[int, bool, Ref]:
+    """Return the key that sorts harmful changes first."""
+    return WORST_FIRST.index(change.action), not change.destroys, change.ref
 
 
 EVIDENCE_MEANINGS = {

@@ -14,7 +14,7 @@ from itertools import groupby
 from textwrap import wrap
 
 from reconciler.document import Operation
-from reconciler.model import Action, Change, Evidence, LastEdit, Plan, Ref, Seen
+from reconciler.model import Action, Change, Evidence, Plan, Seen
 from reconciler.model.guards import guard_blocks
 from reconciler.model.quoting import SHOWN_BY_VERBOSE, and_more
 from reconciler.report.changes.field_changes import (
@@ -32,6 +32,7 @@ from reconciler.report.counts import (
     WORST_FIRST,
     describe_kept,
     evidence,
+    harm_first,
     heading,
     summary,
 )
@@ -129,15 +130,15 @@ def _bold(text: str, style: Style) -> Iterator[str]:
 def _closing(plan: Plan) -> str:
     if not plan.declared:
         return emptiness(plan)
-    if not plan.has_changes and plan.is_noted:
+    if plan.has_changes:
+        return as_sentence(summary(plan))
+    if plan.is_noted:
         count = sum(change.is_noted for change in plan.changes)
         edits = any(change.accepts_edit for change in plan.changes)
         names = "what someone edited live" if edits else "the new name"
         what = "the protection" if plan.turns_protection else names
         return f"Nothing to send; an apply notes {what} of {plural(count, 'resource')}."
-    if not plan.has_changes:
-        return f"Nothing to do: {describe_kept(plan.changes)}."
-    return as_sentence(summary(plan))
+    return f"Nothing to do: {describe_kept(plan.changes)}."
 
 
 def _kind_lines(
@@ -337,7 +338,7 @@ def plan_markdown(plan: Plan, budget: int = COMMENT_BYTES, whole: str = WHOLE) -
     """
     changes = sorted(
         (change for change in plan.changes if change.action.is_to_do),
-        key=lambda change: (WORST_FIRST.index(change.action), not change.destroys, change.ref),
+        key=harm_first,
     )
     groups = list(_markdown_groups(changes, plan))
     counts = _kinds(changes) if len(changes) > MOST_ROWS else ()
@@ -536,13 +537,13 @@ def _what(change: Change) -> str:
     is_short = 0 < len(turns) <= LONGEST_TURNS
     if is_whole and is_short:
         return code(turns)
-    places = list(dict.fromkeys(map(_place, found)))
+    places = list(
+        dict.fromkeys(
+            _SIGNS[change.operation] + BETWEEN.join(filter(None, (change.subject, change.field)))
+            for change in found
+        )
+    )
     return first_few(places, MOST_PLACES, _cell) or plural(len(change.differences), "field")
-
-
-def _place(field_change: FieldChange) -> str:
-    words = BETWEEN.join(filter(None, (field_change.subject, field_change.field)))
-    return f"{_SIGNS[field_change.operation]}{words}"
 
 
 def _markdown_legend(changes: Sequence[Change]) -> Iterator[str]:
@@ -600,15 +601,11 @@ def owners_markdown(plan: Plan, changes: Sequence[Change]) -> Iterator[str]:
 def _edits(changes: Sequence[Change], *, every: bool) -> Iterator[str]:
     """Yield who last edited a resource live: edits by hand, or every edit."""
     edits = [
-        (change.ref, seen.edit)
+        f"- {code(str(change.ref), LONGEST_REF)} was changed live last "
+        f"{code(str(seen.edit), LONGEST_EDIT)}"
         for change in changes
         if isinstance(seen := change.observation, Seen)
         and seen.edit.who
         and (seen.by_hand or every)
     ]
-    yield from first_lines(edits, _edit, MOST_EDITS, "- and {} more that were changed live")
-
-
-def _edit(edited: tuple[Ref, LastEdit]) -> str:
-    ref, edit = edited
-    return f"- {code(str(ref), LONGEST_REF)} was changed live last {code(str(edit), LONGEST_EDIT)}"
+    yield from first_lines(edits, str, MOST_EDITS, "- and {} more that were changed live")
