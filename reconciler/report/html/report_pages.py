@@ -12,15 +12,7 @@ from reconciler.model.guards import GuardSentence
 from reconciler.model.plan import DriftState
 from reconciler.model.quoting import and_more
 from reconciler.report import counts
-from reconciler.report.changes.field_changes import (
-    DiffLine,
-    FieldChange,
-    LeafValue,
-    by_subject,
-    drift_changes,
-    essentials_of,
-    field_changes,
-)
+from reconciler.report.changes import field_changes
 from reconciler.report.drawings import drawing_of
 from reconciler.report.html.page import (
     NOTHING,
@@ -155,13 +147,13 @@ _WORDS = {"add": "added", "remove": "removed", "change": "changed", "move": "mov
 _CARDS_SIGNS = {"add": "+", "remove": "−", "change": "~", "move": "↕"}  # noqa: RUF001 - a minus as wide as a plus
 
 
-def fields_table(found: Sequence[FieldChange], sides: tuple[str, str]) -> Markup:
+def fields_table(found: Sequence[field_changes.FieldChange], sides: tuple[str, str]) -> Markup:
     """Return a table of all differences, with a heading row for each part of the resource."""
-    groups = (_group(subject, changes) for subject, changes in by_subject(found))
+    groups = (_group(subject, changes) for subject, changes in field_changes.by_subject(found))
     return _table(("field", *sides), groups) if found else NOTHING
 
 
-def new_table(found: Sequence[FieldChange]) -> Markup:
+def new_table(found: Sequence[field_changes.FieldChange]) -> Markup:
     """Return a table of the fields that are sent, where the replaced values are unknown."""
     if not found:
         return NOTHING
@@ -179,7 +171,7 @@ def _table(columns: Sequence[str], groups: Iterable[Markup]) -> Markup:
     return of_class("div", "scroll", table)
 
 
-def _group(subject: str, changes: Sequence[FieldChange]) -> Markup:
+def _group(subject: str, changes: Sequence[field_changes.FieldChange]) -> Markup:
     heading = NOTHING
     if subject:
         heading = element("tr", element("th", subject, colspan="3", scope="rowgroup"))
@@ -190,7 +182,7 @@ def _group(subject: str, changes: Sequence[FieldChange]) -> Markup:
     return element("tbody", heading, *rows)
 
 
-def _name(change: FieldChange, word: str) -> Markup:
+def _name(change: field_changes.FieldChange, word: str) -> Markup:
     """Return the name of a field; with `word`, also the sign and word of its change."""
     sign = of_class("span", f"sign op-{change.operation}", _CARDS_SIGNS[change.operation])
     parts = (
@@ -202,7 +194,7 @@ def _name(change: FieldChange, word: str) -> Markup:
     return element("th", named, scope="row", title=place(change.path))
 
 
-def _sides(change: FieldChange) -> Iterator[Markup]:
+def _sides(change: field_changes.FieldChange) -> Iterator[Markup]:
     match change.operation:
         case "move":
             yield element("td", change.stands, colspan="2", class_="quiet")
@@ -228,9 +220,9 @@ def _sides(change: FieldChange) -> Iterator[Markup]:
 _ABSENT = of_class("td", "quiet", "absent")
 
 
-def _leaves(leaves: Sequence[LeafValue]) -> Markup:
+def _leaves(leaves: Sequence[field_changes.LeafValue]) -> Markup:
     rows = []
-    for subject, group in by_subject(leaves[:MOST_LEAVES]):
+    for subject, group in field_changes.by_subject(leaves[:MOST_LEAVES]):
         if subject:
             rows.append(of_class("li", "part", subject))
         for leaf in group:
@@ -241,14 +233,14 @@ def _leaves(leaves: Sequence[LeafValue]) -> Markup:
     return of_class("ul", "leaves", *rows)
 
 
-def _lines(lines: Sequence[DiffLine]) -> Markup:
+def _lines(lines: Sequence[field_changes.DiffLine]) -> Markup:
     rows = list(_line_rows(lines[:MOST_LINES]))
     if more := and_more(len(lines) - MOST_LINES, "line"):
         rows.append(_through(more))
     return of_class("table", "linediff", element("tbody", *rows))
 
 
-def _line_rows(lines: Sequence[DiffLine]) -> Iterator[Markup]:
+def _line_rows(lines: Sequence[field_changes.DiffLine]) -> Iterator[Markup]:
     """Yield rows of two cells: removed lines next to added lines."""
     for is_changed, run in groupby(lines, key=lambda line: line.sign in "-+"):
         found = list(run)
@@ -462,7 +454,7 @@ def _plan_card(plan: Plan, change: Change, identity: str) -> Card:
     team = change.labels.get(TEAM, "")
     facets = [("kind", change.ref.kind), ("action", change.action.word)]
     facets += [("evidence", counts.evidence(change)), (TEAM, team)]
-    found = field_changes(change)
+    found = field_changes.field_changes(change)
     body = (
         notes(notes_of(change)),
         _destroyed(change),
@@ -479,7 +471,7 @@ def _plan_card(plan: Plan, change: Change, identity: str) -> Card:
         word=change.action.word,
         facets=facets,
         chips=list(_chips(change, team)),
-        said=essentials_of(change),
+        said=field_changes.essentials_of(change),
         body=body,
     )
 
@@ -594,7 +586,7 @@ def _drift_card(drift: Drift, identity: str) -> Card:
         said=(),
         body=(
             notes(filter(None, (drift_note(drift),))),
-            fields_table(drift_changes(drift), DRIFT_SIDES),
+            fields_table(field_changes.drift_changes(drift), DRIFT_SIDES),
             notes(map(describe_remedy, drift.remedies)),
         ),
     )
