@@ -553,11 +553,13 @@ def _difference(
     head = (
         f"another {before['action']}" if is_same else f"was {before['action']}, is {now['action']}"
     )
-    was, is_now = _parts(before), _parts(now)
-    keys = (key for key in {**was, **is_now} if was.get(key) != is_now.get(key))
+    from deepdiff import DeepDiff  # noqa: PLC0415 - heavy, and only for a stale plan
+
+    # With its default threshold it names no key where most of them differ.
+    found = DeepDiff(_parts(before), _parts(now), threshold_to_diff_deeper=0)
     fields = (*before["fields"], *now["fields"])
     spoken = {_key(field): where(tuple(field["path"])).words for field in fields}
-    named = sorted({spoken.get(key, key) for key in keys})
+    named = sorted({spoken.get(key, key) for key in found.affected_root_keys})
     return head + (f": {', '.join(named)}" if named else "")
 
 
