@@ -10,7 +10,6 @@ import posixpath
 import re
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
-from typing import get_args
 
 from draw_pictures import draw
 from mkdocs.config.defaults import MkDocsConfig
@@ -258,7 +257,7 @@ def _code_page(one: Explanation) -> str:
 
 def _codes_index() -> str:
     """Return the index of codes: family by family, each in the order of its declaration."""
-    reported = (value.code for union in (Reason, Remark) for value in get_args(union))
+    reported = (value.code for base in (Reason, Remark) for value in base.__subclasses__())
     exits = (f"{EXIT}{code.value}" for code in ExitCode)
     # A few reasons are guards too, and have one page.
     known = dict.fromkeys((*CODES, *AUDITED, *GUARDS, *reported, *exits))

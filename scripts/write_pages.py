@@ -187,8 +187,8 @@ def _complaints() -> str:
     return text
 
 
-def _reasons(union: object) -> str:
-    return _table("code | what it says | data", map(_reason, get_args(union)))
+def _reasons(base: type[Reason | Remark]) -> str:
+    return _table("code | what it says | data", map(_reason, base.__subclasses__()))
 
 
 def _reason(reason: type[Reason | Remark]) -> str:

@@ -13,20 +13,11 @@ from http import HTTPStatus
 from importlib import import_module
 from typing import TYPE_CHECKING, Final, NamedTuple, Never, TypeAlias
 
+from reconciler import model
 from reconciler.document import ABSENT, Json, Missing, Path
 from reconciler.errors import AnotherRecord, ReconcilerError, ServiceRefused, UnreadableReply
 from reconciler.kinds.field_traits import INT32_MAX, UUID_PATTERN
 from reconciler.kinds.shape import exact_shape_of, shape_of
-from reconciler.model import (
-    Change,
-    Manifest,
-    Observation,
-    Outcome,
-    Ref,
-    Refused,
-    RemoteId,
-    Unconfirmed,
-)
 from reconciler.redaction.templates import Template
 from reconciler.runtime.advice import on_journal
 
@@ -50,25 +41,25 @@ class IdForm:
     `counted` ids are assigned in order, so that every service has the same ids.
     """
 
-    parse: Callable[[Json], RemoteId | None]
+    parse: Callable[[Json], model.RemoteId | None]
     words: str
     schema: Mapping[str, Json]
     required: bool = False
     counted: bool = False
 
-    def normal(self, remote_id: RemoteId) -> RemoteId:
+    def normal(self, remote_id: model.RemoteId) -> model.RemoteId:
         """Return an id in its normal spelling; a service may write a uuid in capitals."""
         known = self.parse(remote_id)
         return remote_id if known is None else known
 
-    def typed(self, text: str) -> RemoteId | None:
+    def typed(self, text: str) -> model.RemoteId | None:
         """Read an id as a person types it; None for any other form."""
         is_number = (
             self.counted and text.isascii() and text.isdecimal() and len(text) <= MOST_DIGITS
         )
         return self.parse(int(text) if is_number else text)
 
-    def check(self, requested: RemoteId, answered: Json | Missing) -> None:
+    def check(self, requested: model.RemoteId, answered: Json | Missing) -> None:
         """Raise AnotherRecord if an answer has another id than was requested.
 
         An answer without an id is about the requested one, as nothing says otherwise.
@@ -86,7 +77,7 @@ _UUID = re.compile(UUID_PATTERN)
 _SHORT = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
-def _int32(value: Json) -> RemoteId | None:
+def _int32(value: Json) -> model.RemoteId | None:
     is_integer = isinstance(value, int) and not isinstance(value, bool)
     return value if is_integer and 1 <= value <= INT32_MAX else None  # type: ignore[operator,return-value]  # checked above
 
@@ -124,7 +115,7 @@ class Watched:
     """A resource that another watches: one of a kind, by reference or by its id."""
 
     kind: str
-    ref: Ref | None = None
+    ref: model.Ref | None = None
     remote_id: str = ""
 
 
@@ -138,7 +129,7 @@ class Bearing:
     """
 
     label_maps: tuple[tuple[str, ...], ...] = ()
-    takes_logs_of: Callable[[Change, str, str], bool] = lambda _, __, ___: False
+    takes_logs_of: Callable[[model.Change, str, str], bool] = lambda _, __, ___: False
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,7 +206,7 @@ class Objective:
 Picture: TypeAlias = Grid | Ranking | Objective
 
 
-def gives_out_ids(manifest: Manifest, what: str, short: str) -> str:
+def gives_out_ids(manifest: model.Manifest, what: str, short: str) -> str:
     """Return why a resource with a declared id is not created where the service gives out ids."""
     if manifest.remote_id is None:
         return ""
@@ -225,7 +216,7 @@ def gives_out_ids(manifest: Manifest, what: str, short: str) -> str:
     )
 
 
-def to_begin_anew(manifest: Manifest) -> tuple[str, ...]:
+def to_begin_anew(manifest: model.Manifest) -> tuple[str, ...]:
     """Return the remedies for a resource that the API can create."""
     forget = f"`{on_journal('forget', str(manifest.ref))}`"
     drop = "" if manifest.remote_id is None else "take its id out of the manifest, "
@@ -236,7 +227,7 @@ def to_begin_anew(manifest: Manifest) -> tuple[str, ...]:
     )
 
 
-def to_be_made_by_hand(manifest: Manifest) -> tuple[str, ...]:
+def to_be_made_by_hand(manifest: model.Manifest) -> tuple[str, ...]:
     """Return the remedies for a resource that only a person can create."""
     again = "make one in the web interface, and declare its id as `metadata.id`"
     forget = f"remove its manifest, and run `{on_journal('forget', str(manifest.ref))}`"
@@ -253,7 +244,7 @@ class Sending:
     Raises ValueError for an orphan: nothing is sent for it.
     """
 
-    change: Change
+    change: model.Change
     document: dict[str, Json]
 
     def __post_init__(self) -> None:
@@ -262,31 +253,31 @@ class Sending:
             raise ValueError(f"{self.ref} is no longer declared: nothing of it is sent")
 
     @property
-    def ref(self) -> Ref:
+    def ref(self) -> model.Ref:
         """The resource's name."""
         return self.change.ref
 
     @property
-    def manifest(self) -> Manifest:
+    def manifest(self) -> model.Manifest:
         """Return the manifest that is sent."""
         assert self.change.manifest is not None  # noqa: S101 - refused in the beginning
         return self.change.manifest
 
 
-OnIdentified: TypeAlias = Callable[[Ref, RemoteId], None]
+OnIdentified: TypeAlias = Callable[[model.Ref, model.RemoteId], None]
 """Called as soon as the service has returned an id, before anything else is sent."""
 
-WriteResult: TypeAlias = Outcome | ReconcilerError
+WriteResult: TypeAlias = model.Outcome | ReconcilerError
 """The result of one write: an outcome, or an error that stops the run."""
 
-Observe: TypeAlias = "Callable[[Api, Manifest, Memory], Awaitable[Observation]]"
+Observe: TypeAlias = "Callable[[Api, model.Manifest, Memory], Awaitable[model.Observation]]"
 WriteFunction: TypeAlias = (
     "Callable[[Api, Sequence[Sending], OnIdentified], Awaitable[Sequence[WriteResult]]]"
 )
 
 
 async def side_by_side(
-    sendings: Sequence[Sending], write_one: Callable[[Sending], Awaitable[Outcome]]
+    sendings: Sequence[Sending], write_one: Callable[[Sending], Awaitable[model.Outcome]]
 ) -> list[WriteResult]:
     """Write several resources concurrently, and wait for all of them.
 
@@ -307,17 +298,17 @@ async def side_by_side(
     return list(await asyncio.gather(*map(answer, sendings)))
 
 
-def refusal(sending: Sending, refused: ServiceRefused) -> Refused | Unconfirmed:
+def refusal(sending: Sending, refused: ServiceRefused) -> model.Refused | model.Unconfirmed:
     """Return the service's refusal of one write as its outcome.
 
     After a lost answer a refusal proves nothing. If the object of an update is gone, the outcome
     has remedies.
     """
     if refused.doubtful:
-        return Unconfirmed(sending.ref, str(refused), refused.exit_code)
+        return model.Unconfirmed(sending.ref, str(refused), refused.exit_code)
     gone = refused.status == HTTPStatus.NOT_FOUND and sending.change.remote_id is not None
     remedies = to_begin_anew(sending.manifest) if gone else ()
-    return Refused(sending.ref, str(refused), remedies=remedies)
+    return model.Refused(sending.ref, str(refused), remedies=remedies)
 
 
 async def _nothing_foreseen(_: Api, __: Sending) -> Foreseen:
@@ -336,8 +327,8 @@ class Remote:
     observe: Observe
     write: WriteFunction
     preflight: Callable[[Api, Sending], Awaitable[Foreseen]] = _nothing_foreseen
-    complete: Callable[[Manifest, Observation, Memory], dict[str, Json]] = lambda manifest, _, __: (
-        manifest.spec
+    complete: Callable[[model.Manifest, model.Observation, Memory], dict[str, Json]] = (
+        lambda manifest, _, __: manifest.spec
     )
 
 
@@ -393,20 +384,22 @@ class Kind:
     queries: Callable[[dict[str, Json]], Iterator[Query]] = _nothing
     """Yields the queries in `spec` in a known language; others are ignored."""
 
-    identities: Callable[[Manifest], Mapping[str, str]] = lambda _: {}
-    declared_id: Callable[[Manifest], RemoteId | None] = lambda manifest: manifest.remote_id
+    identities: Callable[[model.Manifest], Mapping[str, str]] = lambda _: {}
+    declared_id: Callable[[model.Manifest], model.RemoteId | None] = lambda manifest: (
+        manifest.remote_id
+    )
     title: tuple[str, ...] = ("name",)
     """The path of its name for people in `spec`."""
 
-    cannot_create: Callable[[Manifest], str] = lambda _: ""
-    weakens: Callable[[Change], Iterator[RiskyChange]] = _nothing
+    cannot_create: Callable[[model.Manifest], str] = lambda _: ""
+    weakens: Callable[[model.Change], Iterator[RiskyChange]] = _nothing
     risky: tuple[Path, ...] = ()
     """The fields that `weakens` also compares with what was applied last."""
 
     fires: bool = False
     """Whether it triggers events, incidents and cases: its track record."""
 
-    watches: Callable[[Manifest], Iterator[Watched]] = _nothing
+    watches: Callable[[model.Manifest], Iterator[Watched]] = _nothing
     """Yields the resources that it watches, so that their changes are shown for it."""
 
     consents: tuple[str, ...] = ()
@@ -447,7 +440,7 @@ class Kind:
         assert isinstance(found, Remote)  # noqa: S101 - each kind has one
         return found
 
-    def normal_id(self, remote_id: RemoteId) -> RemoteId:
+    def normal_id(self, remote_id: model.RemoteId) -> model.RemoteId:
         """Return an id in its normal spelling."""
         return self.id_form.normal(remote_id)
 
@@ -467,8 +460,8 @@ class Kind:
 
 
 async def observe(
-    kind: Kind, api: Api, manifest: Manifest, memory: Memory
-) -> Observation | ReconcilerError:
+    kind: Kind, api: Api, manifest: model.Manifest, memory: Memory
+) -> model.Observation | ReconcilerError:
     """Return an observation of live, or an error that is about this one resource.
 
     Raises errors about the service as a whole: it is unreachable, or the key is refused.
@@ -492,9 +485,9 @@ class SpecFinding(NamedTuple):
 class Neighbours:
     """The manifests of a workspace: `own` are of one kind, `elsewhere` of other environments."""
 
-    own: Sequence[Manifest]
-    every: Sequence[Manifest]
-    elsewhere: Collection[Ref]
+    own: Sequence[model.Manifest]
+    every: Sequence[model.Manifest]
+    elsewhere: Collection[model.Ref]
 
 
 def text_of(value: object) -> str | None:

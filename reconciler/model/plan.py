@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from typing import ClassVar, Literal, Protocol, TypeAlias, TypeVar, assert_never, cast
+from typing import ClassVar, Literal, Protocol, TypeAlias, TypeVar, cast
 
 from reconciler.document import ABSENT, Difference, Json, Missing, Path
 from reconciler.errors import ExitCode
@@ -72,13 +72,7 @@ class Action(Enum):
     @property
     def writes(self) -> bool:
         """Return whether applying it sends anything."""
-        match self:
-            case Action.CREATE | Action.UPDATE | Action.ASSERT:
-                return True
-            case Action.KEEP | Action.BLOCKED | Action.ORPHAN:
-                return False
-            case _:
-                assert_never(self)
+        return self in (Action.CREATE, Action.UPDATE, Action.ASSERT)
 
     @property
     def is_to_do(self) -> bool:
@@ -175,11 +169,7 @@ class Change:
     @property
     def remote_id(self) -> RemoteId | None:
         """Its id in the service, if it is known."""
-        match self.observation:
-            case Absent():
-                return None
-            case known:
-                return known.remote_id
+        return None if isinstance(self.observation, Absent) else self.observation.remote_id
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,23 +17,36 @@ from reconciler.model.observation import LastEdit
 
 @dataclass_transform(frozen_default=True)
 class _Coded:
-    """A reason or a remark: a frozen dataclass with a code, which never changes."""
+    """A frozen dataclass with a code, which never changes, and words."""
 
     code: ClassVar[str]
 
-    def __init_subclass__(cls, code: str) -> None:
+    def __init_subclass__(cls, code: str = "") -> None:
         cls.code = code
         dataclass(frozen=True)(cls)
 
+    @property
+    def words(self) -> str:
+        """The template of its text."""
+        raise NotImplementedError
 
-class CannotBeAsked(_Coded, code="cannot-be-asked"):
+
+class Reason(_Coded):
+    """A reason of a change."""
+
+
+class Remark(_Coded):
+    """A remark about a plan as a whole."""
+
+
+class CannotBeAsked(Reason, code="cannot-be-asked"):
     """The API has no way to read it; `said` is the explanation of the kind."""
 
     words = "{said:ours}"
     said: str
 
 
-class CouldNotBeRead(_Coded, code="unread"):
+class CouldNotBeRead(Reason, code="unread"):
     """It was read, and the answer cannot be used."""
 
     words = "it could not be read: {said}"
@@ -41,28 +54,28 @@ class CouldNotBeRead(_Coded, code="unread"):
     exit_code: int
 
 
-class CannotBeCreated(_Coded, code="cannot-be-created"):
+class CannotBeCreated(Reason, code="cannot-be-created"):
     """It is absent, and a create cannot add it."""
 
     words = "{said}"
     said: str
 
 
-class Objected(_Coded, code="objected"):
+class Objected(Reason, code="objected"):
     """The service was asked about the write and objects to it."""
 
     words = "{said}"
     said: str
 
 
-class DependsOn(_Coded, code="depends-on"):
+class DependsOn(Reason, code="depends-on"):
     """It refers to a resource that is blocked."""
 
     words = "depends on {refs:listed}, which is blocked"
     refs: tuple[Ref, ...]
 
 
-class NotSelected(_Coded, code="not-selected"):
+class NotSelected(Reason, code="not-selected"):
     """It refers to a resource that is not selected and has no known id yet."""
 
     words = (
@@ -84,7 +97,7 @@ _BECAME: Final[Mapping[_Became, str]] = {
 }
 
 
-class CreateLost(_Coded, code="create-lost"):
+class CreateLost(Reason, code="create-lost"):
     """The answer to its create was lost; `became` is what is known of the create by now.
 
     `unknown` if the API cannot be asked, `another` if something else is in its place.
@@ -99,35 +112,35 @@ class CreateLost(_Coded, code="create-lost"):
         return f"the answer to its create ({{at}}) was lost{_BECAME[self.became]}"
 
 
-class WriteLost(_Coded, code="write-lost"):
+class WriteLost(Reason, code="write-lost"):
     """The answer to an earlier write was lost."""
 
     words = "the answer to an earlier write ({at}) was lost, or no read showed what it did"
     at: str
 
 
-class GoneSince(_Coded, code="gone-since"):
+class GoneSince(Reason, code="gone-since"):
     """It was written, and no longer exists."""
 
     words = "written {at} and gone since: it will be created again"
     at: str
 
 
-class NeverSeen(_Coded, code="never-seen"):
+class NeverSeen(Reason, code="never-seen"):
     """It was sent, acknowledged or not, and no read has shown it."""
 
     words = "sent {at} and never seen since: it will be created again"
     at: str
 
 
-class EditedBy(_Coded, code="edited-by"):
+class EditedBy(Reason, code="edited-by"):
     """Someone else changed it after our last write."""
 
     words = "live was last changed {edit}"
     edit: LastEdit
 
 
-class OverwritesEdit(_Coded, code="overwrites-edit"):
+class OverwritesEdit(Reason, code="overwrites-edit"):
     """The write would undo what someone else changed in these fields since our last write."""
 
     words = "undoes what someone changed since our last write{edit:by}: {paths:places}"
@@ -135,7 +148,7 @@ class OverwritesEdit(_Coded, code="overwrites-edit"):
     edit: LastEdit
 
 
-class OverwrittenSince(_Coded, code="overwritten-since"):
+class OverwrittenSince(Reason, code="overwritten-since"):
     """Someone wrote it again since our last write, and these fields are not in the answer."""
 
     words = (
@@ -146,7 +159,7 @@ class OverwrittenSince(_Coded, code="overwritten-since"):
     edit: LastEdit
 
 
-class TakesOver(_Coded, code="takes-over"):
+class TakesOver(Reason, code="takes-over"):
     """It exists, and this journal never wrote it.
 
     `differs` is False only if no visible field differs.
@@ -166,7 +179,7 @@ class TakesOver(_Coded, code="takes-over"):
         )
 
 
-class NeverWritten(_Coded, code="never-written"):
+class NeverWritten(Reason, code="never-written"):
     """It cannot be read, and this journal neither wrote nor imported the object with its id.
 
     `names` are the names that incidents and events have for the id, and `declared` is the name in
@@ -194,7 +207,7 @@ class NeverWritten(_Coded, code="never-written"):
         return f"{fact}{known}"
 
 
-class UndoesRollback(_Coded, code="undoes-rollback"):
+class UndoesRollback(Reason, code="undoes-rollback"):
     """These fields are declared as they were before `actor` rolled them back, at `at`."""
 
     words = "undoes the rollback by {actor:someone} at {at}: {paths:places}"
@@ -203,28 +216,28 @@ class UndoesRollback(_Coded, code="undoes-rollback"):
     at: str
 
 
-class Recalled(_Coded, code="recalled"):
+class Recalled(Reason, code="recalled"):
     """These fields are not in the answer, and are compared with the journal."""
 
     words = "{paths:fields}: not in the answer, compared with the journal"
     paths: tuple[Path, ...]
 
 
-class Imported(_Coded, code="imported"):
+class Imported(Reason, code="imported"):
     """It cannot be read, and is compared with the document imported at that time."""
 
     words = "compared with what was imported at {at}; it cannot be asked for"
     at: str
 
 
-class NotInAnswer(_Coded, code="not-in-answer"):
+class NotInAnswer(Reason, code="not-in-answer"):
     """These fields are not in the answer, and the journal does not have them either."""
 
     words = "{paths:fields}: not in the answer, and the journal has none"
     paths: tuple[Path, ...]
 
 
-class NeededUnseen(_Coded, code="needed-unseen"):
+class NeededUnseen(Reason, code="needed-unseen"):
     """Every write has to send these fields, and the planned write would not."""
 
     words = (
@@ -234,7 +247,7 @@ class NeededUnseen(_Coded, code="needed-unseen"):
     paths: tuple[Path, ...]
 
 
-class LostUnseen(_Coded, code="lost-unseen"):
+class LostUnseen(Reason, code="lost-unseen"):
     """It destroys members with fields that cannot be seen, so they cannot be restored."""
 
     words = (
@@ -245,28 +258,28 @@ class LostUnseen(_Coded, code="lost-unseen"):
     fields: tuple[str, ...]
 
 
-class RenamedFrom(_Coded, code="renamed-from"):
+class RenamedFrom(Reason, code="renamed-from"):
     """The same object was declared under another name at its last apply."""
 
     words = "renamed: until its last apply it was {ref}"
     ref: Ref
 
 
-class LooksLike(_Coded, code="looks-like"):
+class LooksLike(Reason, code="looks-like"):
     """It would be created, and resembles a resource that is no longer declared."""
 
     words = "much like what was {refs:listed} at its last apply"
     refs: tuple[Ref, ...]
 
 
-class AnotherObject(_Coded, code="another-object"):
+class AnotherObject(Reason, code="another-object"):
     """Until now the manifest was about the object with this id."""
 
     words = "until now this was about {remote_id}"
     remote_id: RemoteId
 
 
-class AnotherId(_Coded, code="another-id"):
+class AnotherId(Reason, code="another-id"):
     """No object has the declared id, and the journal or a slug leads to another object."""
 
     words = (
@@ -277,7 +290,7 @@ class AnotherId(_Coded, code="another-id"):
     found: RemoteId
 
 
-class SameObject(_Coded, code="same-object"):
+class SameObject(Reason, code="same-object"):
     """Other manifests are about the same object; `remote_id` is None for a list."""
 
     refs: tuple[Ref, ...]
@@ -290,7 +303,7 @@ class SameObject(_Coded, code="same-object"):
         return f"about the same {subject} as {{refs:listed}}: declare it once"
 
 
-class ProtectionTurns(_Coded, code="protection"):
+class ProtectionTurns(Reason, code="protection"):
     """It is protected from this apply on, or no longer."""
 
     begins: bool
@@ -303,14 +316,14 @@ class ProtectionTurns(_Coded, code="protection"):
         return "its protection ends with this apply; from the next one on it may be changed"
 
 
-class IncidentsUnread(_Coded, code="incidents-unread"):
+class IncidentsUnread(Reason, code="incidents-unread"):
     """It would be silenced, and its open incidents could not be read."""
 
     words = "its incidents could not be listed ({said}): it may have open ones"
     said: str
 
 
-class RuleWarns(_Coded, code="rule-warns"):
+class RuleWarns(Reason, code="rule-warns"):
     """A rule of the team's own, by its code, warns about the change without stopping it."""
 
     words = "{said} (rule {rule})"
@@ -318,7 +331,7 @@ class RuleWarns(_Coded, code="rule-warns"):
     said: str
 
 
-class PutBack(_Coded, code="put-back"):
+class PutBack(Reason, code="put-back"):
     """The resource is restored to an earlier state: the declared state, or the live state.
 
     `later` are the runs that wrote the resource after the run that is rolled back.
@@ -337,7 +350,7 @@ class PutBack(_Coded, code="put-back"):
         return f"as it was {was} {{at}}{more}"
 
 
-class MadeByRun(_Coded, code="made-by-run"):
+class MadeByRun(Reason, code="made-by-run"):
     """The run that is rolled back created it, and the API has no delete."""
 
     remote_id: RemoteId | None
@@ -349,7 +362,7 @@ class MadeByRun(_Coded, code="made-by-run"):
         return f"the run created it{known}, and the API has no delete: remove it by hand"
 
 
-class NothingBefore(_Coded, code="nothing-before"):
+class NothingBefore(Reason, code="nothing-before"):
     """Nothing is known of it from before the run that is rolled back.
 
     `compacted` says that the journal was compacted since; otherwise nothing was declared then.
@@ -370,7 +383,7 @@ class NothingBefore(_Coded, code="nothing-before"):
         return f"{fact}; --live puts back what was live then" if self.live else fact
 
 
-class SecretsLost(_Coded, code="secrets-lost"):
+class SecretsLost(Reason, code="secrets-lost"):
     """It contained secrets that have another value by now, or none.
 
     Without names, it contained a secret that was not declared, so it was not kept.
@@ -389,7 +402,7 @@ class SecretsLost(_Coded, code="secrets-lost"):
         )
 
 
-class NotSeenThen(_Coded, code="not-seen-then"):
+class NotSeenThen(Reason, code="not-seen-then"):
     """The live document of then is kept without these fields, as they were unknown."""
 
     words = (
@@ -399,7 +412,7 @@ class NotSeenThen(_Coded, code="not-seen-then"):
     paths: tuple[Path, ...]
 
 
-class FailsChecks(_Coded, code="fails-checks"):
+class FailsChecks(Reason, code="fails-checks"):
     """The earlier document has errors at these paths, so no manifest could declare it."""
 
     words = (
@@ -410,54 +423,14 @@ class FailsChecks(_Coded, code="fails-checks"):
     said: tuple[str, ...]
 
 
-class MadeAnew(_Coded, code="made-anew"):
+class MadeAnew(Reason, code="made-anew"):
     """These members are gone, and are created again with the same content and other ids."""
 
     words = "gone, and made again with other ids: {names:listed}"
     names: tuple[str, ...]
 
 
-Reason: TypeAlias = (
-    CannotBeAsked
-    | CouldNotBeRead
-    | CannotBeCreated
-    | Objected
-    | DependsOn
-    | NotSelected
-    | CreateLost
-    | WriteLost
-    | GoneSince
-    | NeverSeen
-    | EditedBy
-    | OverwritesEdit
-    | OverwrittenSince
-    | TakesOver
-    | NeverWritten
-    | UndoesRollback
-    | Recalled
-    | Imported
-    | NotInAnswer
-    | NeededUnseen
-    | LostUnseen
-    | RenamedFrom
-    | LooksLike
-    | AnotherObject
-    | AnotherId
-    | SameObject
-    | ProtectionTurns
-    | IncidentsUnread
-    | RuleWarns
-    | PutBack
-    | MadeByRun
-    | NothingBefore
-    | SecretsLost
-    | NotSeenThen
-    | FailsChecks
-    | MadeAnew
-)
-
-
-class NoJournal(_Coded, code="no-journal"):
+class NoJournal(Remark, code="no-journal"):
     """Nothing was ever applied from here, or its journal is lost; `was_there` if that is known."""
 
     words = (
@@ -466,13 +439,13 @@ class NoJournal(_Coded, code="no-journal"):
     was_there: bool = False
 
 
-class OldJournal(_Coded, code="old-journal"):
+class OldJournal(Remark, code="old-journal"):
     """The journal is an old copy: later applies are missing in it."""
 
     words = "the journal of this environment is an old copy: what was applied since is not in it"
 
 
-class UnconfirmedJournal(_Coded, code="unconfirmed-journal"):
+class UnconfirmedJournal(Remark, code="unconfirmed-journal"):
     """`command` began the journal, and no person confirmed since that no earlier one is lost."""
 
     words = (
@@ -482,21 +455,21 @@ class UnconfirmedJournal(_Coded, code="unconfirmed-journal"):
     command: str
 
 
-class NotPermitted(_Coded, code="not-permitted"):
+class NotPermitted(Remark, code="not-permitted"):
     """The target exists and knows the key; the key may not read what would prove more."""
 
     words = "the target answers, and the key may not list policies ({said})"
     said: str
 
 
-class FreezeUnknown(_Coded, code="freeze-unknown"):
+class FreezeUnknown(Remark, code="freeze-unknown"):
     """It is unknown whether the environment is frozen, and the environment allows that."""
 
     words = "it is unknown whether this environment is frozen, and it allows that: {said}"
     said: str
 
 
-class ClockUnchecked(_Coded, code="clock-unchecked"):
+class ClockUnchecked(Remark, code="clock-unchecked"):
     """No freeze applies by this machine's clock, and the service reported no time to check it."""
 
     words = (
@@ -505,7 +478,7 @@ class ClockUnchecked(_Coded, code="clock-unchecked"):
     )
 
 
-class RollsBack(_Coded, code="rolls-back"):
+class RollsBack(Remark, code="rolls-back"):
     """It restores the state before a run, and changes no manifest.
 
     `commit` is the commit of the run, as journals keep it; "" if it had none. `live_kept` says that
@@ -530,14 +503,14 @@ class RollsBack(_Coded, code="rolls-back"):
     by_hand: tuple[str, ...] = ()
 
 
-class SignalsUnread(_Coded, code="signals-unread"):
+class SignalsUnread(Remark, code="signals-unread"):
     """Evidence that the platform was asked for and did not return; `why` has a reason for each."""
 
     what: tuple[str, ...]
     why: tuple[str, ...]
 
 
-class BaseRefused(_Coded, code="base-refused"):
+class BaseRefused(Remark, code="base-refused"):
     """Resources that the revision declares and an emulator refuses; they count as absent."""
 
     words = (
@@ -547,7 +520,7 @@ class BaseRefused(_Coded, code="base-refused"):
     refs: tuple[Ref, ...]
 
 
-class OnlyLiveKnows(_Coded, code="only-live-knows"):
+class OnlyLiveKnows(Remark, code="only-live-knows"):
     """Resources with an id from the service that the revision does not contain: they may exist."""
 
     words = (
@@ -555,18 +528,3 @@ class OnlyLiveKnows(_Coded, code="only-live-knows"):
         "they may be there already, and are planned as new: {refs:few}"
     )
     refs: tuple[Ref, ...]
-
-
-Remark: TypeAlias = (
-    NoJournal
-    | OldJournal
-    | UnconfirmedJournal
-    | NotPermitted
-    | FreezeUnknown
-    | ClockUnchecked
-    | RollsBack
-    | SignalsUnread
-    | BaseRefused
-    | OnlyLiveKnows
-)
-"""A remark about a plan as a whole."""

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Annotated, Literal, NotRequired, TypeAlias, assert_never, cast, get_args
+from typing import Annotated, Literal, NotRequired, TypeAlias, assert_never, cast
 
 from pydantic import ConfigDict, Field, with_config
 from typing_extensions import TypedDict
@@ -35,26 +35,20 @@ from reconciler.runtime.advice import on_journal
 OutcomeWord: TypeAlias = Literal[
     "written", "unchanged", "refused", "unconfirmed", "skipped", "inDoubt"
 ]
-WORDS: tuple[OutcomeWord, ...] = get_args(OutcomeWord)
+_WORDS: Mapping[type[model.Outcome], tuple[OutcomeWord, Colour]] = {
+    model.Written: ("written", Colour.GREEN),
+    model.Unchanged: ("unchanged", Colour.DIM),
+    model.Refused: ("refused", Colour.RED),
+    model.Unconfirmed: ("unconfirmed", Colour.MAGENTA),
+    model.Skipped: ("skipped", Colour.YELLOW),
+    model.InDoubt: ("inDoubt", Colour.MAGENTA),
+}
+"""The name of each outcome in JSON, and its colour."""
 
 
 def word(outcome: model.Outcome) -> OutcomeWord:
     """Return an outcome's name in JSON."""
-    match outcome:
-        case model.Written():
-            return "written"
-        case model.Unchanged():
-            return "unchanged"
-        case model.Refused():
-            return "refused"
-        case model.Unconfirmed():
-            return "unconfirmed"
-        case model.Skipped():
-            return "skipped"
-        case model.InDoubt():
-            return "inDoubt"
-        case _:
-            assert_never(outcome)
+    return _WORDS[type(outcome)][0]
 
 
 @with_config(ConfigDict(extra="forbid"))
@@ -152,21 +146,15 @@ AppliedLine: TypeAlias = Annotated[
 def begun_line(plan: model.Plan) -> str:
     """Return the line that is printed before the first write."""
     total = sum(change.action.is_to_do for change in plan.changes)
-    line: BegunLine = {
-        "begun": {
-            "environment": plan.environment,
-            "target": plan.target,
-            "digest": plan.digest,
-            "total": total,
-        }
-    }
-    return json_text(line, one_line=True)
+    begun = BegunDocument(
+        environment=plan.environment, target=plan.target, digest=plan.digest, total=total
+    )
+    return json_text(BegunLine(begun=begun), one_line=True)
 
 
 def outcome_json(outcome: model.Outcome, plan: model.Plan) -> str:
     """Return the line of an outcome."""
-    line: OutcomeLine = {"outcome": _outcome(outcome, plan)}
-    return json_text(line, one_line=True)
+    return json_text(OutcomeLine(outcome=_outcome(outcome, plan)), one_line=True)
 
 
 def ended_line(
@@ -176,8 +164,7 @@ def ended_line(
     ended: EndedDocument = {"summary": counts_of(outcomes), "digest": digest}
     if selected is not None:
         ended["selection"] = selection_document(selected)
-    line: EndedLine = {"ended": ended}
-    return json_text(line, one_line=True)
+    return json_text(EndedLine(ended=ended), one_line=True)
 
 
 def applied_json(outcomes: Sequence[model.Outcome], plan: model.Plan) -> str:
@@ -196,9 +183,7 @@ def _outcome(outcome: model.Outcome, plan: model.Plan) -> OutcomeDocument:
     document: OutcomeDocument = {
         "ref": str(outcome.ref),
         "outcome": word(outcome),
-        "remoteId": outcome.remote_id
-        if isinstance(outcome, model.Written | model.Unchanged)
-        else None,
+        "remoteId": getattr(outcome, "remote_id", None),
         "message": message_of(outcome),
     }
     if remedies := remedies_of(outcome):
@@ -211,17 +196,9 @@ def _outcome(outcome: model.Outcome, plan: model.Plan) -> OutcomeDocument:
 def counts_of(outcomes: Sequence[model.Outcome]) -> OutcomeCounts:
     """Return the number of outcomes of each word."""
     counts = Counter(map(word, outcomes))
-    return cast("OutcomeCounts", {name: counts[name] for name in WORDS})
+    return cast("OutcomeCounts", {name: counts[name] for name, _ in _WORDS.values()})
 
 
-_COLOURS: dict[OutcomeWord, Colour] = {
-    "written": Colour.GREEN,
-    "unchanged": Colour.DIM,
-    "refused": Colour.RED,
-    "unconfirmed": Colour.MAGENTA,
-    "skipped": Colour.YELLOW,
-    "inDoubt": Colour.MAGENTA,
-}
 NOTHING: Mapping[model.Ref, str] = MappingProxyType({})
 MOST_REWRITTEN = 5
 MOST_NAMED = 10
@@ -233,7 +210,7 @@ def outcome_line(outcome: model.Outcome, style: Style, alerts: Mapping[str, mode
 
     `alerts` are the known alerts by id, in lower case.
     """
-    name = word(outcome)
+    name, colour = _WORDS[type(outcome)]
     message = message_of(outcome)
     if message and isinstance(outcome, model.Written) and outcome.told.alerts:
         message += f": {', '.join(describe_alert(id_, alerts) for id_ in outcome.told.alerts)}"
@@ -241,7 +218,7 @@ def outcome_line(outcome: model.Outcome, style: Style, alerts: Mapping[str, mode
     known = ""
     if isinstance(outcome, model.Written) and outcome.remote_id is not None:
         known = style.paint(f" ({safe(str(outcome.remote_id))})", Colour.DIM)
-    sign = style.paint(_spoken(name).ljust(9), _COLOURS[name])
+    sign = style.paint(_spoken(name).ljust(9), colour)
     line = f"  {sign} {safe(str(outcome.ref))}{known}{note}"
     return "\n".join((line, *(f"      - {safe(remedy)}" for remedy in remedies_of(outcome))))
 
@@ -270,9 +247,10 @@ def applied_text(
         head = f"Another writer changed {count} of {ref} right after it was written{who}:"
         lines.append(fitted(style.paint(safe(head), Colour.RED), style))
         lines.extend(_field_lines(by.differences, "live", style))
-    counts = counts_of(outcomes)
-    words = [f"{counts[name]} {_spoken(name)}" for name in WORDS if counts[name]]
-    counted = ", ".join(words).capitalize() or _nothing_done(plan)
+    counted = _counted(outcomes, "d").capitalize()
+    if not counted:
+        kept = describe_kept(plan.changes) if plan is not None else ""
+        counted = f"Nothing to do: {kept}" if kept else "Nothing to do"
     lines.append(style.paint(counted, Colour.BOLD) + ".")
     lines.extend(fitted(line, style) for line in _not_done_lines(outcomes))
     lines.extend(_planned_lines(plan, outcomes, style) if plan is not None else ())
@@ -282,11 +260,6 @@ def applied_text(
             settle = safe(on_journal("settle", str(outcome.ref)))
             lines.append(f"  {settle} --id ID    or    --never-happened")
     return "\n".join(lines) + "\n"
-
-
-def _nothing_done(plan: model.Plan | None) -> str:
-    kept = describe_kept(plan.changes) if plan is not None else ""
-    return f"Nothing to do: {kept}" if kept else "Nothing to do"
 
 
 def renamed_text(renamed: Mapping[model.Ref, model.Ref], style: Style) -> str:
@@ -394,8 +367,6 @@ def applied_markdown(result: ApplyResult) -> str:
 
 
 def _lines(result: ApplyResult) -> Iterator[str]:
-    counts = counts_of(result.outcomes)
-    counted = [f"{counts[name]:,} {_spoken(name)}" for name in WORDS if counts[name]]
     # What was written in an emergency comes before all else.
     for guard in result.plan.guarded:
         if guard.emergency:
@@ -404,7 +375,7 @@ def _lines(result: ApplyResult) -> Iterator[str]:
             yield ""
     title = _TITLES.get(result.state, "Not applied to")
     where = code(result.plan.environment, LONGEST_NAME)
-    yield f"### {title} {where}: {', '.join(counted) or 'nothing was written'}"
+    yield f"### {title} {where}: {_counted(result.outcomes, ',') or 'nothing was written'}"
     yield ""
     if result.plan.selected is not None:
         yield sentence(describe_selection(result.plan.selected), LONGEST_LINE)
@@ -453,3 +424,11 @@ def _row(outcome: model.Outcome) -> str:
 
 def _spoken(name: str) -> str:
     return "in doubt" if name == "inDoubt" else name
+
+
+def _counted(outcomes: Sequence[model.Outcome], form: str) -> str:
+    counts = Counter(map(word, outcomes))
+    words = (
+        f"{counts[name]:{form}} {_spoken(name)}" for name, _ in _WORDS.values() if counts[name]
+    )
+    return ", ".join(words)

@@ -7,35 +7,36 @@ import shlex
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
+from reconciler import model
 from reconciler.document import ABSENT, Json, Missing
-from reconciler.model import (
-    Action,
-    Change,
-    Drift,
-    DriftReport,
-    Evidence,
-    Plan,
-    Remembered,
-    Seen,
-    Selected,
-)
 from reconciler.model.quoting import plain
 from reconciler.report.safe import safe
 from reconciler.report.words import plural
 from reconciler.runtime.advice import on_all_manifests, on_manifests
 
 VERBS = {
-    Action.CREATE: "create",
-    Action.UPDATE: "update",
-    Action.ASSERT: "assert",
-    Action.BLOCKED: "blocked",
+    model.Action.CREATE: "create",
+    model.Action.UPDATE: "update",
+    model.Action.ASSERT: "assert",
+    model.Action.BLOCKED: "blocked",
 }
 
 AS_DECLARED = "as declared"
 AS_LAST_WRITTEN = "as last written (cannot be read)"
 SHOWN_COMMIT = 12
-WORST_FIRST = (Action.BLOCKED, Action.UPDATE, Action.ASSERT, Action.CREATE, Action.KEEP)
+WORST_FIRST = (
+    model.Action.BLOCKED,
+    model.Action.UPDATE,
+    model.Action.ASSERT,
+    model.Action.CREATE,
+    model.Action.KEEP,
+)
 """The order of changes in a report: harmful changes first."""
+
+
+def harm_first(change: model.Change) -> tuple[int, bool, model.Ref]:
+    """Return the key that sorts harmful changes first."""
+    return WORST_FIRST.index(change.action), not change.destroys, change.ref
 
 
 EVIDENCE_MEANINGS = {
@@ -47,23 +48,23 @@ EVIDENCE_MEANINGS = {
 }
 
 
-def live_document(change: Change) -> Json | Missing:
+def live_document(change: model.Change) -> Json | Missing:
     """Return the live document that a change was compared with, safe to show; ABSENT for none."""
     match change.observation:
-        case Seen(document=document) | Remembered(document=document):
+        case model.Seen(document=document) | model.Remembered(document=document):
             return document if change.before is None else change.before
         case _:
             return ABSENT
 
 
-def evidence(change: Change) -> str:
+def evidence(change: model.Change) -> str:
     """Return the evidence of a change in one word."""
-    if change.evidence is not Evidence.NONE:
+    if change.evidence is not model.Evidence.NONE:
         return str(change.evidence.value)
-    return "unread" if change.action is Action.BLOCKED else "unseen"
+    return "unread" if change.action is model.Action.BLOCKED else "unseen"
 
 
-def heading(plan: Plan) -> str:
+def heading(plan: model.Plan) -> str:
     """Return the heading of a plan: its environment, and its target or base revision."""
     if plan.against is None:
         return f"Plan for {plan.environment} ({plan.target})"
@@ -71,23 +72,23 @@ def heading(plan: Plan) -> str:
     return f"Plan against {commit} (nothing live was asked) for {plan.environment}"
 
 
-def kept_counts(changes: Iterable[Change]) -> list[tuple[int, str]]:
+def kept_counts(changes: Iterable[model.Change]) -> list[tuple[int, str]]:
     """Return the counts of kept resources: resources that were read, and unreadable resources."""
-    unseen = [change.is_kept_unseen for change in changes if change.action is Action.KEEP]
+    unseen = [change.is_kept_unseen for change in changes if change.action is model.Action.KEEP]
     remembered = sum(unseen)
     counts = ((len(unseen) - remembered, AS_DECLARED), (remembered, AS_LAST_WRITTEN))
     return [(count, words) for count, words in counts if count]
 
 
-def describe_kept(changes: Iterable[Change]) -> str:
+def describe_kept(changes: Iterable[model.Change]) -> str:
     """Return the kept resources as `91 as declared, 94 as last written …`, "" for none."""
     return ", ".join(f"{count:,} {words}" for count, words in kept_counts(changes))
 
 
-def summary(plan: Plan) -> str:
+def summary(plan: model.Plan) -> str:
     """Return the counts of a plan in one line, without zeros."""
     words = [
-        f"{count:,} {'' if action is Action.BLOCKED else 'to '}{verb}"
+        f"{count:,} {'' if action is model.Action.BLOCKED else 'to '}{verb}"
         for action, verb in VERBS.items()
         if (count := plan.count(action))
     ]
@@ -100,19 +101,19 @@ def summary(plan: Plan) -> str:
     return "nothing is selected" if plan.selected is not None else "nothing is declared"
 
 
-def describe_selection(selected: Selected) -> str:
+def describe_selection(selected: model.Selected) -> str:
     """Return the selection of a run, and how much it left out; the caller escapes the text."""
     options = (("--select", selected.select), ("--exclude", selected.exclude))
     flags = " ".join(f"{flag} {plain(text)}" for flag, texts in options for text in texts)
     return f"limited by `{flags}`: {plural(selected.left_out, 'resource')} left out"
 
 
-def lost_json(change: Change) -> str:
+def lost_json(change: model.Change) -> str:
     """Return everything that a write destroys as JSON, so that it can be restored by hand."""
     return json.dumps(list(change.lost), ensure_ascii=True)
 
 
-def describe_no_drift(drifts: Iterable[Drift]) -> str:
+def describe_no_drift(drifts: Iterable[model.Drift]) -> str:
     """Return the counts of resources without drift, by what is known of them."""
     counts: Counter[str] = Counter(drift.state for drift in drifts)
     rest = (
@@ -124,7 +125,7 @@ def describe_no_drift(drifts: Iterable[Drift]) -> str:
     return ", ".join((f"{counts['same']:,} as applied", *words))
 
 
-def drift_summary(look: DriftReport) -> str:
+def drift_summary(look: model.DriftReport) -> str:
     """Return the counts of a drift report in one line, the worst first."""
     counts = Counter(drift.state for drift in look.found)
     drifted = counts["drifted"] + counts["gone"]

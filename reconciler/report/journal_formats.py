@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Annotated, NotRequired, TypeAlias, assert_never, cast
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Final, NotRequired, TypeAlias, cast
 
 from pydantic import ConfigDict, Field, with_config
 from typing_extensions import TypedDict
@@ -109,7 +109,7 @@ def entries_document(entries: Sequence[entry_types.Entry]) -> EntriesDocument:
 
 def journal_text(entries: Sequence[entry_types.Entry], history: History, style: Style) -> str:
     """Return a line for each entry, and the unsettled creates at the end."""
-    lines = [f"{entry.at}  {safe(_describe(entry))}" for entry in entries]
+    lines = [f"{entry.at}  {safe(f'{entry.entry:10}  {_described(entry)}')}" for entry in entries]
     for ref, started in history.unsettled().items():
         line = f"unsettled since {started.at}: {ref}"
         lines.append(style.paint(safe(line), Colour.RED))
@@ -126,17 +126,12 @@ def history_text(runs: Sequence[RunSummary], wanted: Ref | None, style: Style) -
     headings = [Heading("run", whole=True), Heading("at", whole=True)]
     headings += [Heading("command", whole=True), Heading("actor")]
     headings += [Heading("commit", whole=True), Heading("outcome")]
-    rows = [
-        [
-            run.entry.run[:SHORT_RUN],
-            run.entry.at,
-            run.entry.command or "apply",
-            run.entry.actor or "unknown",
-            _commit(run),
-            _became(run, wanted),
-        ]
-        for run in runs
-    ]
+    rows = []
+    for run in runs:
+        commit, *dirty = run.entry.commit.partition("-")
+        row = [run.entry.run[:SHORT_RUN], run.entry.at, run.entry.command or "apply"]
+        row += [run.entry.actor or "unknown", "".join((commit[:SHORT_COMMIT], *dirty))]
+        rows.append([*row, _became(run, wanted)])
     closing = f"{plural(len(runs), 'run')}.\n"
     if fits(headings, rows, style):
         return table(headings, rows, style) + closing
@@ -144,11 +139,6 @@ def history_text(runs: Sequence[RunSummary], wanted: Ref | None, style: Style) -
     below = ([*wrapped(row[-1], style, margin="  "), f"  run {row[0]}"] for row in rows)
     shown = (line for first, rest in zip(lines, below, strict=True) for line in (first, *rest))
     return "".join(f"{line}\n" for line in (head, *shown)) + closing
-
-
-def _commit(run: RunSummary) -> str:
-    commit, dash, dirty = run.entry.commit.partition("-")
-    return commit[:SHORT_COMMIT] + dash + dirty
 
 
 def _became(run: RunSummary, wanted: Ref | None) -> str:
@@ -163,66 +153,52 @@ def _became(run: RunSummary, wanted: Ref | None) -> str:
     return ", ".join(parts) or "nothing"
 
 
-def _describe(entry: entry_types.Entry) -> str:  # noqa: C901 - one case an entry
+_WORDS: Final[Mapping[type[entry_types.Entry], str]] = {
+    entry_types.Forgotten: "{0.ref}",
+    entry_types.IdentifiedEntry: "{0.ref} as {0.remote_id}",
+    entry_types.Moved: "to {0.to}",
+    entry_types.MovedIn: "from {0.origin}",
+    entry_types.RefusedEntry: "{0.ref}: {0.message}",
+    entry_types.Renamed: "{0.ref}, which was {0.was}",
+    entry_types.Started: "{0.ref} ({0.operation})",
+    entry_types.Unfrozen: "{0.reason} ({0.frozen})",
+}
+"""The words of entries that always have the same parts; `_described` has the others."""
+
+
+def _described(entry: entry_types.Entry) -> str:  # noqa: C901 - one case an entry
     match entry:
         case entry_types.OverrideEntry(reason=reason, codes=codes):
             words = f"{reason} [{', '.join(codes)}]" if codes else reason
-        case entry_types.Unfrozen(reason=reason, frozen=frozen):
-            words = f"{reason} ({frozen})"
         case entry_types.ApprovalEntry():
             words = f"by {entry.principal} until {entry.until} ({entry.fingerprint})"
         case entry_types.RunEntry():
             commit = f" from {entry.commit}" if entry.commit else ""
             words = f"{entry.command} by {entry.actor}{commit}"
-        case entry_types.Moved():
-            words = f"to {entry.to}"
-        case entry_types.MovedIn():
-            words = f"from {entry.origin}"
-        case entry_types.Drifted() | entry_types.WatchedEntry():
-            words = _looked(entry)
-        case entry_types.Renamed():
-            words = f"{entry.ref}, which was {entry.was}"
-        case entry_types.Forgotten():
-            words = str(entry.ref)
-        case _:
-            words = f"{entry.ref}{_particulars(entry)}"
-    return f"{entry.entry:10}  {words}"
-
-
-def _looked(entry: entry_types.Drifted | entry_types.WatchedEntry) -> str:
-    if isinstance(entry, entry_types.WatchedEntry):
-        verdicts = ", ".join(
-            f"{seen_verdict.ref} {seen_verdict.verdict}" for seen_verdict in entry.found
-        )
-        return f"run {entry.run[:SHORT_RUN]}: {verdicts or 'no alerts'}"
-    new = ", ".join(str(seen_drift.ref) for seen_drift in entry.found)
-    over = ", ".join(map(str, entry.over))
-    parts = (f"{word} {refs}" for word, refs in (("new:", new), ("over:", over)) if refs)
-    return "; ".join(parts) or "nothing new"
-
-
-def _particulars(entry: entry_types.AboutWrites | entry_types.Backup) -> str:  # noqa: C901 - one case an entry
-    match entry:
+        case entry_types.WatchedEntry(found=found):
+            verdicts = ", ".join(f"{verdict.ref} {verdict.verdict}" for verdict in found)
+            words = f"run {entry.run[:SHORT_RUN]}: {verdicts or 'no alerts'}"
+        case entry_types.Drifted():
+            looked = {"new:": [drift.ref for drift in entry.found], "over:": entry.over}
+            parts = (f"{word} {', '.join(map(str, refs))}" for word, refs in looked.items() if refs)
+            words = "; ".join(parts) or "nothing new"
         case entry_types.Backup(live=None, size=size):
-            words = f": {plural(size, 'character')}, too many to be kept"
+            words = f"{entry.ref}: {plural(size, 'character')}, too many to be kept"
         case entry_types.Backup(size=size):
-            words = f": what was live, {plural(size, 'character')}"
-        case entry_types.Started(operation=operation):
-            words = f" ({operation})"
-        case entry_types.IdentifiedEntry(remote_id=remote_id):
-            words = f" as {remote_id}"
+            words = f"{entry.ref}: what was live, {plural(size, 'character')}"
         case entry_types.WrittenEntry() | entry_types.ImportedEntry():
-            words = _landed(entry)
+            words = f"{entry.ref}{_landed(entry)}"
         case entry_types.Stored(rewritten=rewritten):
-            words = f": {plural(len(rewritten), 'field')} not as sent"
-        case entry_types.RefusedEntry(message=message):
-            words = f": {message}"
+            words = f"{entry.ref}: {plural(len(rewritten), 'field')} not as sent"
+        case entry_types.Settled(remote_id=None):
+            words = f"{entry.ref}: never happened"
         case entry_types.Settled(remote_id=remote_id):
-            words = f": {'never happened' if remote_id is None else f'exists as {remote_id}'}"
+            words = f"{entry.ref}: exists as {remote_id}"
         case entry_types.Compacted(remote_id=remote_id, exists=exists):
-            words = f" as {remote_id}" if exists and remote_id is not None else ""
+            known = f" as {remote_id}" if exists and remote_id is not None else ""
+            words = f"{entry.ref}{known}"
         case _:
-            assert_never(entry)
+            words = _WORDS[type(entry)].format(entry)
     return words
 
 

@@ -11,20 +11,7 @@ from typing import Annotated, Any, Generic, Literal, TypeAlias, TypeVar, cast
 from pydantic import ConfigDict, Field, with_config
 from typing_extensions import TypedDict
 
-from reconciler.model import (
-    Action,
-    Change,
-    GuardViolation,
-    Outcome,
-    Plan,
-    PlanSection,
-    Ref,
-    RenamedFrom,
-    RollsBack,
-    Watchers,
-    Written,
-    watchers_named,
-)
+from reconciler import model
 from reconciler.model.guards import GuardBlock, GuardLevel, GuardSentence, guard_blocks
 from reconciler.model.quoting import quoted
 from reconciler.report.counts import describe_selection
@@ -48,7 +35,7 @@ class Notice:
 
     title: str
     words: str = ""
-    refs: tuple[Ref, ...] = ()
+    refs: tuple[model.Ref, ...] = ()
     said: str = ""
     names: tuple[str, ...] = ()
     ways: tuple[str, ...] = ()
@@ -62,7 +49,7 @@ class Notice:
         return sum(len(refs) or 1 for refs, _ in self.members) or 1
 
 
-Section = TypeVar("Section", bound=PlanSection)
+Section = TypeVar("Section", bound=model.PlanSection)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,20 +64,20 @@ class SectionFormats(Generic[Section]):
     """
 
     members: Callable[[Section], Mapping[str, Any]] = lambda *_: {}
-    change_members: Callable[[Section, Change], Mapping[str, Any]] = lambda *_: {}
+    change_members: Callable[[Section, model.Change], Mapping[str, Any]] = lambda *_: {}
     lines: Callable[[Section, Style], Iterable[str]] = lambda *_: ()
-    change_lines: Callable[[Section, Change, Style], Iterable[str]] = lambda *_: ()
+    change_lines: Callable[[Section, model.Change, Style], Iterable[str]] = lambda *_: ()
     markdown: Callable[[Section], Iterable[str]] = lambda *_: ()
-    changes_markdown: Callable[[Section, Sequence[Change]], Iterable[str]] = lambda *_: ()
-    owners_markdown: Callable[[Section, Sequence[Change]], Iterable[str]] = lambda *_: ()
+    changes_markdown: Callable[[Section, Sequence[model.Change]], Iterable[str]] = lambda *_: ()
+    owners_markdown: Callable[[Section, Sequence[model.Change]], Iterable[str]] = lambda *_: ()
     end_markdown: Callable[[Section, int], str] = lambda *_: ""
     html: Callable[[Section], str] = lambda *_: ""
-    change_html: Callable[[Section, Change], str] = lambda *_: ""
+    change_html: Callable[[Section, model.Change], str] = lambda *_: ""
     notices: Callable[[Section], Iterable[Notice]] = lambda *_: ()
     stale: str = ""
 
 
-def shown_sections(plan: Plan) -> Iterator[tuple[PlanSection, SectionFormats[Any]]]:
+def shown_sections(plan: model.Plan) -> Iterator[tuple[model.PlanSection, SectionFormats[Any]]]:
     """Yield each section of a plan with its formats."""
     for section in plan.sections:
         yield section, _formats_of(section.formats)
@@ -111,11 +98,15 @@ CONSENT_WORDS: Mapping[ConsentState, str] = {
 }
 
 
-def notices(plan: Plan) -> Iterator[Notice]:
+def notices(plan: model.Plan) -> Iterator[Notice]:
     """Yield notices on guards, destroys, lost answers, blocked or unverified writes, orphans."""
     yield from (Notice("partial", said=words) for words in describe_partial(plan))
     for remark in plan.remarks:
-        ways = tuple(after_rollback(remark, in_backticks)) if isinstance(remark, RollsBack) else ()
+        ways = (
+            tuple(after_rollback(remark, in_backticks))
+            if isinstance(remark, model.RollsBack)
+            else ()
+        )
         yield Notice("note", said=describe_remark(remark, in_backticks), ways=ways)
     yield from map(_of_block, guard_blocks(plan.guarded))
     for change in plan.changes:
@@ -162,12 +153,12 @@ def guard_heading(block: GuardBlock) -> str:
     return f"{block.count}: {guard_subject(code)} [{code}]"
 
 
-def consent_of(guard: GuardViolation) -> ConsentState:
+def consent_of(guard: model.GuardViolation) -> ConsentState:
     """Return who may still consent to a guard."""
     return "given" if guard.is_met else guard.level
 
 
-def describe_partial(plan: Plan) -> Iterator[str]:
+def describe_partial(plan: model.Plan) -> Iterator[str]:
     """Yield why a plan did not examine all resources, foreign text; nothing for a whole plan."""
     if plan.changed_since:
         rest = f"{plural(plan.not_examined, 'resource')} not"
@@ -176,7 +167,7 @@ def describe_partial(plan: Plan) -> Iterator[str]:
         yield describe_selection(plan.selected)
 
 
-def _reported_by_guard(change: Change, plan: Plan) -> bool:
+def _reported_by_guard(change: model.Change, plan: model.Plan) -> bool:
     """Return whether the guard against a destroy names everything that is lost."""
     return len(change.destroys) <= LISTED_DESTROYS and any(
         guard.ref == change.ref and set(change.destroys) <= set(guard.destroys)
@@ -187,27 +178,29 @@ def _reported_by_guard(change: Change, plan: Plan) -> bool:
 LONGEST_REASONS = 250
 
 
-def blocked_alone(plan: Plan) -> Change | None:
+def blocked_alone(plan: model.Plan) -> model.Change | None:
     """Return the one blocked change; its notice has its reasons.
 
     None for none or several, and where the reasons are too long for a notice.
     """
-    blocked = [change for change in plan.changes if change.action is Action.BLOCKED]
+    blocked = [change for change in plan.changes if change.action is model.Action.BLOCKED]
     if len(blocked) != 1 or len(_reasons_of(blocked[0])) > LONGEST_REASONS:
         return None
     return blocked[0]
 
 
-def _of_blocked(change: Change) -> Notice:
+def _of_blocked(change: model.Change) -> Notice:
     why = _reasons_of(change)
     return Notice("blocked", refs=(change.ref,), said=f" cannot be done{why and ': '}{why}")
 
 
-def _reasons_of(change: Change) -> str:
+def _reasons_of(change: model.Change) -> str:
     return "; ".join(reported_notes(change, in_backticks))
 
 
-def _alike(plan: Plan, alone: Change | None) -> Iterator[tuple[str, str, Sequence[Change]]]:
+def _alike(
+    plan: model.Plan, alone: model.Change | None
+) -> Iterator[tuple[str, str, Sequence[model.Change]]]:
     """Yield titles and words of notices, each with the changes that it is about."""
     turns = [change for change in plan.changes if change.turns_protection]
     begins = [change for change in turns if change.protect]
@@ -216,12 +209,12 @@ def _alike(plan: Plan, alone: Change | None) -> Iterator[tuple[str, str, Sequenc
     renamed = [
         change
         for change in plan.changes
-        if any(isinstance(reason, RenamedFrom) for reason in change.reasons)
+        if any(isinstance(reason, model.RenamedFrom) for reason in change.reasons)
     ]
     yield "renamed", "the same object had another name at its last apply", renamed
     for action, title, words in (
-        (Action.BLOCKED, "blocked", "cannot be done"),
-        (Action.ASSERT, "unverified", "written without having seen what is there"),
+        (model.Action.BLOCKED, "blocked", "cannot be done"),
+        (model.Action.ASSERT, "unverified", "written without having seen what is there"),
     ):
         about = [change for change in plan.changes if change.action is action]
         count = f"{plural(len(about), 'resource')} " if len(about) > 1 else ""
@@ -229,7 +222,7 @@ def _alike(plan: Plan, alone: Change | None) -> Iterator[tuple[str, str, Sequenc
     yield "no longer declared", "stays where it is, as the API has no delete", plan.orphans
 
 
-def emptiness(plan: Plan) -> str:
+def emptiness(plan: model.Plan) -> str:
     """Return the reason why a plan is empty, and what was left out."""
     if not plan.changed_since:
         if plan.selected is not None and plan.selected.left_out:
@@ -255,26 +248,26 @@ class ToldWatchersDocument(TypedDict):
     notTold: Annotated[list[str], Field(description="Predicted, and not shown by the service.")]
 
 
-def names_of(watchers: Watchers) -> tuple[str, ...]:
+def names_of(watchers: model.Watchers) -> tuple[str, ...]:
     """Return the alerts by name, then the ids of unknown alerts."""
     return (*map(str, watchers.refs), *watchers.others)
 
 
-def describe_alert(id_: str, alerts: Mapping[str, Ref]) -> str:
+def describe_alert(id_: str, alerts: Mapping[str, model.Ref]) -> str:
     """Return the name of an alert with its id in brackets, the id where the name is not known."""
     ref = alerts.get(id_.lower())
     return f"{ref} ({id_})" if ref is not None else id_
 
 
-def reported_watchers(outcome: Outcome, plan: Plan) -> ToldWatchersDocument | None:
+def reported_watchers(outcome: model.Outcome, plan: model.Plan) -> ToldWatchersDocument | None:
     """Return the watchers that the service reported after a write, and those of the plan.
 
     None where the service reported nothing, or where both are empty.
     """
-    if not isinstance(outcome, Written) or outcome.told.alerts is None:
+    if not isinstance(outcome, model.Written) or outcome.told.alerts is None:
         return None
-    told = names_of(watchers_named(outcome.told.alerts, plan.alerts))
-    predicted = names_of(plan.watchers.get(outcome.ref, Watchers()))
+    told = names_of(model.watchers_named(outcome.told.alerts, plan.alerts))
+    predicted = names_of(plan.watchers.get(outcome.ref, model.Watchers()))
     if not told and not predicted:
         return None
     return {
@@ -286,8 +279,8 @@ def reported_watchers(outcome: Outcome, plan: Plan) -> ToldWatchersDocument | No
 
 
 def _all_reported(
-    outcomes: Sequence[Outcome], plan: Plan, shown: Callable[[str, int], str]
-) -> Iterator[tuple[Ref, str]]:
+    outcomes: Sequence[model.Outcome], plan: model.Plan, shown: Callable[[str, int], str]
+) -> Iterator[tuple[model.Ref, str]]:
     """Yield who watches each written resource, and how that differs from the prediction."""
     for outcome in outcomes:
         if watchers := reported_watchers(outcome, plan):
@@ -302,12 +295,14 @@ def _all_reported(
             yield outcome.ref, f"watched by {named}" + (f"; {words}" if words else ", as foreseen")
 
 
-def reported_watchers_text(outcomes: Sequence[Outcome], plan: Plan) -> Iterator[str]:
+def reported_watchers_text(outcomes: Sequence[model.Outcome], plan: model.Plan) -> Iterator[str]:
     """Yield a sentence for each write, where the service reported its watchers."""
     return (f"{ref} is {words}" for ref, words in _all_reported(outcomes, plan, safe))
 
 
-def reported_watchers_markdown(outcomes: Sequence[Outcome], plan: Plan) -> Iterator[str]:
+def reported_watchers_markdown(
+    outcomes: Sequence[model.Outcome], plan: model.Plan
+) -> Iterator[str]:
     """Yield a list for the comment of an apply."""
     watched = _all_reported(outcomes, plan, code)
     items = [f"{code(str(ref), LONGEST_NAME)}: {words}" for ref, words in watched]
@@ -318,7 +313,7 @@ def _listed(names: Sequence[str], shown: Callable[[str, int], str] = safe) -> st
     return first_few(names, MOST_WATCHERS, lambda name: shown(name, LONGEST_NAME))
 
 
-def watchers_lines(plan: Plan, change: Change, style: Style) -> Iterator[str]:
+def watchers_lines(plan: model.Plan, change: model.Change, style: Style) -> Iterator[str]:
     """Yield who watches a resource that a plan changes, below it."""
     watchers = plan.watchers.get(change.ref)
     if watchers is not None:
@@ -327,7 +322,7 @@ def watchers_lines(plan: Plan, change: Change, style: Style) -> Iterator[str]:
         yield from wrapped(words, style, Colour.CYAN)
 
 
-def watchers_markdown(plan: Plan) -> Iterator[str]:
+def watchers_markdown(plan: model.Plan) -> Iterator[str]:
     """Yield a list for a comment, the resources with most watchers first."""
     watched = [(ref, names_of(watchers)) for ref, watchers in plan.watchers.items()]
     items = [

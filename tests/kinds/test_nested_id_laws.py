@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import tempfile
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,6 @@ from hypothesis import strategies as st
 
 from reconciler.document import Json
 from reconciler.emulator import Profile, create_app
-from reconciler.kinds.dashboard import items as nested_ids
 from reconciler.model import Manifest, OverwritesEdit
 from reconciler.planning.find_drift import find_drift
 
@@ -312,36 +311,3 @@ def test_kept_whatever_happens(
                 assert site.apply(declared).exit_codes == set()
                 assert_settled(site, declared)
                 assert ids_of(live(site)) == before
-
-
-TITLES = st.lists(st.lists(st.sampled_from("abc"), max_size=3), max_size=2)
-
-
-def _drawn(rows: list[list[str]], ids: Iterator[str]) -> dict[str, Json]:
-    """Give a dashboard of rows of widgets by their titles, which take ids as long as there are."""
-
-    def with_id(item: dict[str, Json]) -> dict[str, Json]:
-        item_id = next(ids, "")
-        return {"id": {"value": item_id}, **item} if item_id else item
-
-    drawn: list[Json] = [
-        with_id({"widgets": [with_id({"title": title}) for title in row]}) for row in rows
-    ]
-    return {"layout": {"sections": [with_id({"rows": drawn})]}}
-
-
-@given(st.data())
-def test_what_is_as_before_needs_no_looking(data: st.DataObject) -> None:
-    """Taking the ids of the last write in their places gives what looking for each item gives."""
-    rows = data.draw(TITLES)
-    declared = data.draw(st.sampled_from([rows, [row[::-1] for row in rows], rows[::-1]]))
-    numbers = [*map(str, range(9))]
-    others = data.draw(st.sampled_from([numbers, numbers[::-1], ["0", *numbers], numbers[:3]]))
-    own = data.draw(st.sampled_from([[], numbers, [*numbers[:1], ""]]))
-    written = _drawn(rows, iter(data.draw(st.sampled_from([numbers, ["0", *numbers]]))))
-    live = _drawn(data.draw(st.sampled_from([rows, declared])), iter(others))
-    mine = _drawn(declared, iter(own))
-    given = nested_ids.with_nested_ids(mine, [written], live, "x")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(nested_ids, "_as_before", lambda *_: None)
-        assert nested_ids.with_nested_ids(mine, [written], live, "x") == given

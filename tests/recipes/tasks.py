@@ -214,13 +214,12 @@ def reason(bench: Workbench) -> None:
     reasons = "reconciler/model/reason.py"
     bench.replace(
         reasons,
-        "Reason: TypeAlias = (",
-        'class FirstOfAll(_Coded, code="called-first"):\n'
+        "class NoJournal(",
+        'class FirstOfAll(Reason, code="called-first"):\n'
         '    """It is called the first."""\n\n'
         '    words = "it is called the first"\n\n\n'
-        "Reason: TypeAlias = (",
+        "class NoJournal(",
     )
-    bench.after(reasons, "    | IncidentsUnread", "    | FirstOfAll")
     deciding = "reconciler/planning/decide.py"
     bench.after(deciding, "    Evidence,", "    FirstOfAll,")
     bench.replace(

@@ -7,7 +7,6 @@ import re
 import subprocess
 import sys
 from pathlib import Path
-from typing import get_args
 
 import pytest
 from harness.doors import typed
@@ -24,7 +23,7 @@ from reconciler.syntax.diagnostic import AUDITED, CODES
 FOLDER = Path(pages.__file__).with_name("codes")
 EXITS = {f"exit-{code.value}": code.words for code in ExitCode}
 SHOWN = [explanation for explanation in SAID.values() if explanation.command]
-TOLD_IN_PLANS = {value.code for union in (Reason, Remark) for value in get_args(union)}
+TOLD_IN_PLANS = {value.code for base in (Reason, Remark) for value in base.__subclasses__()}
 ROOT = Path(__file__).parents[2]
 PAGES = ROOT / "docs"
 

@@ -10,6 +10,7 @@ from reconciler import model
 from reconciler.api.retry import Request
 from reconciler.document import Json, Missing
 from reconciler.errors import ReconcilerError, ServiceRefused
+from reconciler.kinds import kind
 from reconciler.kinds.alert_definition import (
     NAME,
     ONLY_REPLACES,
@@ -23,15 +24,6 @@ from reconciler.kinds.assumed_reads import (
     remembered,
     text,
     texts,
-)
-from reconciler.kinds.kind import (
-    REQUIRED_UUID,
-    OnIdentified,
-    Remote,
-    Sending,
-    WriteResult,
-    refusal,
-    to_be_made_by_hand,
 )
 
 if TYPE_CHECKING:
@@ -49,7 +41,7 @@ async def observe(api: Api, manifest: model.Manifest, memory: Memory) -> model.O
 
 
 async def _read(api: Api, remote_id: model.RemoteId) -> model.Observation:
-    found = await read_record(api, NAME, AlertDefinitionSpec, REQUIRED_UUID, remote_id)
+    found = await read_record(api, NAME, AlertDefinitionSpec, kind.REQUIRED_UUID, remote_id)
     if not isinstance(found, ReadRecord):
         return model.Absent(no_alert(remote_id))
     updated = text(found.record, "updatedTime")
@@ -59,14 +51,16 @@ async def _read(api: Api, remote_id: model.RemoteId) -> model.Observation:
     return model.Seen(remote_id, found.spec, version, edit=edit, told=server_info)
 
 
-async def write(api: Api, sendings: Sequence[Sending], _: OnIdentified) -> list[WriteResult]:
+async def write(
+    api: Api, sendings: Sequence[kind.Sending], _: kind.OnIdentified
+) -> list[kind.WriteResult]:
     """Replace definitions in bulk; repeating it is safe. Return one answer for each.
 
     If a whole request is refused, each definition in it is refused. After an error that stops the
     run nothing more is sent.
     """
     limit = api.assumptions.bulk_limit
-    answers: list[WriteResult] = []
+    answers: list[kind.WriteResult] = []
     for start in range(0, len(sendings), limit):
         part = sendings[start : start + limit]
         if any(isinstance(answer, ReconcilerError) for answer in answers):
@@ -79,7 +73,7 @@ async def write(api: Api, sendings: Sequence[Sending], _: OnIdentified) -> list[
     return answers
 
 
-async def _replace(api: Api, sendings: Sequence[Sending]) -> list[model.Outcome]:
+async def _replace(api: Api, sendings: Sequence[kind.Sending]) -> list[model.Outcome]:
     body: Json = {
         "alertDefsToReplace": [
             {"id": sending.change.remote_id, "alertDefProperties": sending.document}
@@ -89,7 +83,7 @@ async def _replace(api: Api, sendings: Sequence[Sending]) -> list[model.Outcome]
     try:
         reply = await api.send("PUT", BULK_REPLACE, body, request=Request.REPLACE)
     except ServiceRefused as refused:
-        return [refusal(sending, refused) for sending in sendings]
+        return [kind.refusal(sending, refused) for sending in sendings]
     stored = any_members(reply, "alertDefs")
     records = {text(document, "id").lower(): document for document in stored}
     accounts = _accounts(reply)
@@ -119,7 +113,7 @@ def _reported(record: dict[str, Json]) -> model.ServerInfo:
 
 
 def _outcome(
-    sending: Sending, accounts: dict[str, list[str]], records: dict[str, dict[str, Json]]
+    sending: kind.Sending, accounts: dict[str, list[str]], records: dict[str, dict[str, Json]]
 ) -> model.Outcome:
     ref, remote_id = sending.ref, sending.change.remote_id
     match accounts.get(str(remote_id).lower(), []):
@@ -136,7 +130,7 @@ def _outcome(
             return model.Refused(
                 ref,
                 f"{no_alert(remote_id)}; {ONLY_REPLACES}",
-                remedies=to_be_made_by_hand(sending.manifest),
+                remedies=kind.to_be_made_by_hand(sending.manifest),
             )
         case []:
             message = f"the service's answer does not mention alert {remote_id}"
@@ -147,4 +141,4 @@ def _outcome(
             return model.Unconfirmed(ref, message)
 
 
-REMOTE = Remote(observe, write)
+REMOTE = kind.Remote(observe, write)

@@ -12,7 +12,7 @@ from itertools import chain, count
 from typing import Final, NamedTuple, TypeAlias, TypeVar
 from uuid import UUID, uuid5
 
-from reconciler.document import ABSENT, Json, Missing, canonical_text, is_zero, value_at
+from reconciler.document import Json, Missing, canonical_text, is_zero, value_at
 
 ItemId: TypeAlias = "tuple[ItemList, str]"
 """An id together with its list: a widget may have the id of a section."""
@@ -455,9 +455,6 @@ def with_nested_ids(
     `written` are the dashboards that the journal knows to have been declared, ids filled in, the
     latest first.
     """
-    as_before = _as_before(dashboard, written, live)
-    if as_before is not None:
-        return as_before
     mine = items_of(dashboard)
     if all(item.item_id for item in mine.all_inside):
         return dashboard
@@ -465,56 +462,6 @@ def with_nested_ids(
     found, bare = _found_ids(mine, copies, theirs)
     taken = {item.item_id for copy in (mine, theirs, *copies) for item in copy.all_inside}
     return _filled(mine, name, found, bare, taken)
-
-
-def _as_before(
-    dashboard: dict[str, Json], written: Sequence[Json | Missing], live: Json | Missing
-) -> dict[str, Json] | None:
-    """Return the dashboard with the ids that it had, if it is as it was last written.
-
-    Searching for each item would give the same result, as long as live has the same ids at the same
-    places. This is the case for most of a plan. None if a search is needed.
-    """
-    if len(written) != 1:
-        return None
-    filled = _with_ids_of(DASHBOARD, dashboard, written[0], live, set())
-    return filled if filled == written[0] else None
-
-
-def _with_ids_of(
-    known_by: ItemList,
-    mine: dict[str, Json],
-    copy: Json | Missing,
-    live: Json | Missing,
-    used: set[ItemId],
-) -> dict[str, Json] | None:
-    """Return the items with ids from a copy; None if the three documents differ in structure."""
-    document = mine
-    for item_list in known_by.inner:
-        if value_at(mine, item_list.path) is ABSENT:
-            continue
-        found = (value_at(value, item_list.path) for value in (mine, copy, live))
-        lists = [element for element in found if isinstance(element, list)]
-        if len(lists) < 3 or len({*map(len, lists)}) > 1:  # noqa: PLR2004 - of the three
-            return None
-        items: list[Json] = []
-        for item, other, stored in zip(*lists, strict=True):
-            item_id = item_list.id_of(other)
-            ids = {item_id, item_list.id_of(stored), item_list.id_of(item) or item_id}
-            if (
-                not item_id
-                or len(ids) > 1
-                or (item_list, item_id) in used
-                or not isinstance(item, dict)
-            ):
-                return None
-            used.add((item_list, item_id))
-            inner = _with_ids_of(item_list, item, other, stored, used) if item_list.inner else item
-            if inner is None:
-                return None
-            items.append(item_list.with_id(inner, item_id))
-        document = _replaced(document, item_list.path, items)
-    return document
 
 
 def _found_ids(

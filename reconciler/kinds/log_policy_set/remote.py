@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from reconciler import errors, model
 from reconciler.api.retry import Request
 from reconciler.document import (
     ABSENT,
@@ -21,29 +22,10 @@ from reconciler.document import (
     stored_name,
     value_at,
 )
-from reconciler.errors import (
-    ExitCode,
-    OutcomeUnknown,
-    ReconcilerError,
-    ServiceRefused,
-    Unavailable,
-    UnreadableReply,
-    Unsettled,
-)
 from reconciler.kinds.assumed_reads import all_members, text
 from reconciler.kinds.kind import OnIdentified, Remote, Sending, refusal
 from reconciler.kinds.log_policy_set import SEVERITIES, LogPolicySetSpec, Policy, PolicyItem
 from reconciler.kinds.shape import facts_of, only_writable, shape_of
-from reconciler.model import (
-    LastEdit,
-    Manifest,
-    Observation,
-    Outcome,
-    Seen,
-    ServerInfo,
-    Unconfirmed,
-    Written,
-)
 from reconciler.model.assumptions import POLICIES
 from reconciler.runtime.advice import on_service
 from reconciler.syntax.suggestions import nearest
@@ -62,7 +44,7 @@ BULK_TEST = f"{POLICIES}/bulkTestLog"
 LOGS_ONLY = "SOURCE_TYPE_LOGS"
 
 
-async def observe(api: Api, manifest: Manifest, memory: Memory) -> Observation:
+async def observe(api: Api, manifest: model.Manifest, memory: Memory) -> model.Observation:
     """Read the list in the order of `order`.
 
     Severities that are not in the answer are recalled from the journal.
@@ -113,7 +95,7 @@ async def _read(api: Api) -> Json | Missing:
     return await api.read(POLICIES, api.assumptions.parameter("sourceType", LOGS_ONLY))
 
 
-def seen(reply: Json | Missing, ours: Sequence[dict[str, Json]], recall: Recall) -> Seen:
+def seen(reply: Json | Missing, ours: Sequence[dict[str, Json]], recall: Recall) -> model.Seen:
     """Convert stored records to the form in which policies are written.
 
     `ours` are the documents that we write, or wrote: their fields are kept, though they are not
@@ -152,12 +134,12 @@ def seen(reply: Json | Missing, ours: Sequence[dict[str, Json]], recall: Recall)
     versions = (f"{text(document, 'id')} {text(document, 'updatedAt')}" for document in stored)
     version = "\n".join((f"{len(stored)} policies", *versions))
     server_info = _reported(stored)
-    return Seen(
+    return model.Seen(
         None,
         {"policies": policies},
         version,
         tuple(recalled),
-        edit=LastEdit(at=server_info.updated),
+        edit=model.LastEdit(at=server_info.updated),
         revision=_revision(stored),
         unseen=tuple(unseen),
         overwritten=tuple(overwritten),
@@ -165,9 +147,9 @@ def seen(reply: Json | Missing, ours: Sequence[dict[str, Json]], recall: Recall)
     )
 
 
-def _reported(stored: Sequence[dict[str, Json]]) -> ServerInfo:
+def _reported(stored: Sequence[dict[str, Json]]) -> model.ServerInfo:
     """Return the id of each policy by its name, and the time of the latest edit."""
-    return ServerInfo(
+    return model.ServerInfo(
         updated=max((text(document, "updatedAt") for document in stored), default=""),
         ids={
             text(document, "name"): text(document, "id")
@@ -225,7 +207,7 @@ def as_input(record: dict[str, Json], ours: Sequence[Json]) -> dict[str, Json]:
     return item
 
 
-async def write(api: Api, sendings: Sequence[Sending], _: OnIdentified) -> list[Outcome]:
+async def write(api: Api, sendings: Sequence[Sending], _: OnIdentified) -> list[model.Outcome]:
     """Overwrite the whole list in one atomic request.
 
     After a lost answer the list is read: it is still the old one (sent once more), as sent
@@ -234,36 +216,38 @@ async def write(api: Api, sendings: Sequence[Sending], _: OnIdentified) -> list[
     return [await _write(api, sending) for sending in sendings]
 
 
-async def _write(api: Api, sending: Sending, *, again: bool = True) -> Outcome:
+async def _write(api: Api, sending: Sending, *, again: bool = True) -> model.Outcome:
     try:
         reply = await api.send("POST", OVERWRITE, sending.document, request=Request.FINDABLE)
-    except ServiceRefused as refused:
+    except errors.ServiceRefused as refused:
         return refusal(sending, refused)
-    except OutcomeUnknown as lost:
+    except errors.OutcomeUnknown as lost:
         now = await _looked_up(api, sending, lost)
         # Severities may not be returned, so only new ids distinguish a written list from the old.
         before = sending.change.observation
-        if isinstance(before, Seen) and now.version == before.version:
+        if isinstance(before, model.Seen) and now.version == before.version:
             if not again:
                 raise
             return await _write(api, sending, again=False)
         if covers(now.document, sending.document, shape_of(LogPolicySetSpec)):
             found_message = "the answer was lost; the list shows it was written"
-            return Written(sending.ref, None, found_message, revision=now.revision, told=now.told)
+            return model.Written(
+                sending.ref, None, found_message, revision=now.revision, told=now.told
+            )
         message = "the answer was lost, and the list is neither the old nor the new one"
-        return Unconfirmed(sending.ref, message, exit_code=ExitCode.STALE)
+        return model.Unconfirmed(sending.ref, message, exit_code=errors.ExitCode.STALE)
     created, sent = _created(reply), sending.document.get("policies")
     is_whole = isinstance(sent, list) and len(created) == len(sent)
     revision = _revision(created) if is_whole else ""
-    return Written(sending.ref, None, revision=revision, told=_reported(created))
+    return model.Written(sending.ref, None, revision=revision, told=_reported(created))
 
 
-async def _looked_up(api: Api, sending: Sending, lost: OutcomeUnknown) -> Seen:
+async def _looked_up(api: Api, sending: Sending, lost: errors.OutcomeUnknown) -> model.Seen:
     try:
         sent = Recall((_by_name(sending.document),))
         return seen(await _read(api), [sending.document], sent)
-    except ReconcilerError as error:
-        raise OutcomeUnknown(f"{lost}; and so was the look-up: {error}") from error
+    except errors.ReconcilerError as error:
+        raise errors.OutcomeUnknown(f"{lost}; and so was the look-up: {error}") from error
 
 
 REMOTE = Remote(observe, write)
@@ -301,12 +285,12 @@ async def bulk_create(api: Api, requests: Sequence[dict[str, Json]]) -> list[dic
     names = [text(request, "name") for request in requests]
     try:
         reply = await api.send("POST", BULK_CREATE, body, request=Request.FINDABLE)
-    except OutcomeUnknown as lost:
+    except errors.OutcomeUnknown as lost:
         return await _added_since(api, before, names, lost)
     created = _created(reply)
     if len(created) != len(names):
         message = f"the service's answer shows {len(created)} of {len(names)} policies"
-        return await _added_since(api, before, names, OutcomeUnknown(message))
+        return await _added_since(api, before, names, errors.OutcomeUnknown(message))
     return created
 
 
@@ -321,13 +305,13 @@ def _created(reply: Json) -> list[dict[str, Json]]:
 
 
 async def _added_since(
-    api: Api, before: set[str], names: Sequence[str], lost: OutcomeUnknown
+    api: Api, before: set[str], names: Sequence[str], lost: errors.OutcomeUnknown
 ) -> list[dict[str, Json]]:
     look = f"look with `{on_service('policies list')}` before adding them again"
     try:
         listed = all_members(await _read(api), "policies")
-    except ReconcilerError as error:
-        raise Unsettled(f"{lost}; and so was the look-up ({error}): {look}") from error
+    except errors.ReconcilerError as error:
+        raise errors.Unsettled(f"{lost}; and so was the look-up ({error}): {look}") from error
     added = {
         text(document, "name"): document
         for document in listed
@@ -335,11 +319,13 @@ async def _added_since(
     }
     there = [name for name in names if name in added]
     if not there:
-        raise Unavailable(f"{lost}; none of the policies is there, so nothing was added") from lost
+        raise errors.Unavailable(
+            f"{lost}; none of the policies is there, so nothing was added"
+        ) from lost
     if there != list(names):
         missing = ", ".join(name for name in names if name not in added)
         message = f"{', '.join(there)} is there, {missing} is not"
-        raise Unsettled(f"{lost}; of the policies, {message}: {look}") from lost
+        raise errors.Unsettled(f"{lost}; of the policies, {message}: {look}") from lost
     return [added[name] for name in names]
 
 
@@ -352,5 +338,5 @@ async def bulk_test(api: Api, rows: Sequence[dict[str, Json]]) -> list[dict[str,
     reply = await api.ask(BULK_TEST, {"metaFieldsValuesList": list(rows)})
     results = all_members(reply, "testPoliciesBulkResult")
     if len(results) != len(rows):
-        raise UnreadableReply(f"the service answered {len(results)} of {len(rows)} rows")
+        raise errors.UnreadableReply(f"the service answered {len(results)} of {len(rows)} rows")
     return results

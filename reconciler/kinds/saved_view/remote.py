@@ -5,23 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from reconciler import model
 from reconciler.api.retry import Request
 from reconciler.document import Json
 from reconciler.errors import OutcomeUnknown, ServiceRefused, UnreadableReply
 from reconciler.kinds.assumed_reads import ReadRecord, created_id, read_record, remembered, without
 from reconciler.kinds.kind import INT32, OnIdentified, Remote, Sending, refusal
 from reconciler.kinds.saved_view import NAME, SavedViewSpec
-from reconciler.model import (
-    Absent,
-    InDoubt,
-    Manifest,
-    Observation,
-    Outcome,
-    RemoteId,
-    Seen,
-    Unknown,
-    Written,
-)
 
 if TYPE_CHECKING:
     # Only its type is needed here: importing it loads the whole HTTP client.
@@ -34,21 +24,23 @@ READ_ONLY = frozenset(("id",))
 NOT_ON_CREATE = frozenset(("isCompactMode",))
 
 
-async def observe(api: Api, manifest: Manifest, memory: Memory) -> Observation:
+async def observe(api: Api, manifest: model.Manifest, memory: Memory) -> model.Observation:
     """Read it as the project file declares; without that, return the last acknowledged write."""
     if NAME not in api.assumptions.reads.of_kinds:
         known = manifest.remote_id if manifest.remote_id is not None else memory.remote_id
         return remembered(known, memory, "saved views")
     remote_id = created_id(manifest, memory)
     if remote_id is None:
-        return Unknown(None, "a saved view cannot be found by its name")
+        return model.Unknown(None, "a saved view cannot be found by its name")
     found = await read_record(api, NAME, SavedViewSpec, INT32, remote_id)
     if isinstance(found, ReadRecord):
-        return Seen(remote_id, found.spec)
-    return Absent(f"the service has no saved view {remote_id}")
+        return model.Seen(remote_id, found.spec)
+    return model.Absent(f"the service has no saved view {remote_id}")
 
 
-async def write(api: Api, sendings: Sequence[Sending], identified: OnIdentified) -> list[Outcome]:
+async def write(
+    api: Api, sendings: Sequence[Sending], identified: OnIdentified
+) -> list[model.Outcome]:
     """Create or replace views one at a time.
 
     Raises what `Api.send` raises, except for refusals and for a create with a lost answer: these
@@ -57,36 +49,38 @@ async def write(api: Api, sendings: Sequence[Sending], identified: OnIdentified)
     return [await _write(api, sending, identified) for sending in sendings]
 
 
-async def _write(api: Api, sending: Sending, identified: OnIdentified) -> Outcome:
+async def _write(api: Api, sending: Sending, identified: OnIdentified) -> model.Outcome:
     try:
         remote_id = sending.change.remote_id
         if remote_id is not None:
             return await _replace(api, sending, remote_id)
         created = await _create(api, sending)
-        if isinstance(created, InDoubt):
+        if isinstance(created, model.InDoubt):
             return created
         remote_id, stored = created
         if NOT_ON_CREATE.isdisjoint(sending.document):
-            return Written(sending.ref, remote_id, stored=stored)
+            return model.Written(sending.ref, remote_id, stored=stored)
         identified(sending.ref, remote_id)
         return await _replace(api, sending, remote_id)
     except ServiceRefused as refused:
         return refusal(sending, refused)
 
 
-async def _create(api: Api, sending: Sending) -> tuple[RemoteId, dict[str, Json]] | InDoubt:
+async def _create(
+    api: Api, sending: Sending
+) -> tuple[model.RemoteId, dict[str, Json]] | model.InDoubt:
     body: Json = without(sending.document, NOT_ON_CREATE)
     try:
         reply = await api.send("POST", SAVED_VIEWS, body, request=Request.BLIND)
     except OutcomeUnknown as lost:
-        return InDoubt(sending.ref, str(lost))
+        return model.InDoubt(sending.ref, str(lost))
     remote_id = INT32.parse(reply.get("id")) if isinstance(reply, dict) else None
     if isinstance(reply, dict) and remote_id is not None:
         return remote_id, without(reply, READ_ONLY)
-    return InDoubt(sending.ref, "the service's answer to the create holds no id")
+    return model.InDoubt(sending.ref, "the service's answer to the create holds no id")
 
 
-async def _replace(api: Api, sending: Sending, remote_id: RemoteId) -> Outcome:
+async def _replace(api: Api, sending: Sending, remote_id: model.RemoteId) -> model.Outcome:
     body: Json = sending.document
     path = f"{SAVED_VIEWS}/{remote_id}"
     reply = await api.send("PUT", path, body, request=Request.REPLACE)
@@ -94,7 +88,7 @@ async def _replace(api: Api, sending: Sending, remote_id: RemoteId) -> Outcome:
         # If views cannot be read, only this answer shows the result of the write.
         raise UnreadableReply(f"the answer to PUT {path} holds no saved view with an id")
     INT32.check(remote_id, reply.get("id"))
-    return Written(sending.ref, remote_id, stored=without(reply, READ_ONLY))
+    return model.Written(sending.ref, remote_id, stored=without(reply, READ_ONLY))
 
 
 REMOTE = Remote(observe, write)

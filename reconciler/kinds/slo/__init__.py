@@ -8,21 +8,7 @@ from typing import Annotated, Any, ClassVar, Final
 
 from reconciler.document import Json, Missing, value_at
 from reconciler.kinds import field_traits as of
-from reconciler.kinds.kind import (
-    UUID,
-    Bearing,
-    ConsentRule,
-    Endpoint,
-    Essential,
-    Kind,
-    Neighbours,
-    Objective,
-    RiskyChange,
-    SpecFinding,
-    gives_out_ids,
-    number_of,
-    text_of,
-)
+from reconciler.kinds import kind
 from reconciler.kinds.shape import places
 from reconciler.kinds.times import days_in, failing_time
 from reconciler.model import Action, Change, Manifest, Ref
@@ -150,7 +136,7 @@ _TARGET = ("targetThresholdPercentage",)
 _WINDOW = ("sloTimeFrame",)
 
 
-def weakens(change: Change) -> Iterator[RiskyChange]:
+def weakens(change: Change) -> Iterator[kind.RiskyChange]:
     """Yield a lowered target; a target that the service rounded does not count.
 
     It is compared with live, and with what was applied last if someone changed live since.
@@ -158,10 +144,10 @@ def weakens(change: Change) -> Iterator[RiskyChange]:
     if change.action not in (Action.UPDATE, Action.KEEP):
         return
     applied, live = (
-        next((number_of(found.before) for found in differences if found.path == _TARGET), None)
+        next((kind.number_of(found.before) for found in differences if found.path == _TARGET), None)
         for differences in (change.since_applied, change.differences)
     )
-    declared = number_of(value_at(change.declared, _TARGET))
+    declared = kind.number_of(value_at(change.declared, _TARGET))
     known = [number for number in (applied, live) if number is not None]
     if declared is None or not known or declared >= max(known):
         return
@@ -177,7 +163,7 @@ def weakens(change: Change) -> Iterator[RiskyChange]:
             f"last applied was {of.Unit.PERCENT.of(applied)}, live is {now}"
             f"; {_failing(change, declared)}"
         )
-    yield RiskyChange(TARGET_LOWERED, message, "lowered in target", ConsentRule.ALWAYS)
+    yield kind.RiskyChange(TARGET_LOWERED, message, "lowered in target", kind.ConsentRule.ALWAYS)
 
 
 def _failing(change: Change, after: float, before: float | None = None) -> str:
@@ -197,14 +183,14 @@ def _share(target: float, window: Json | Missing) -> str:
 
 def cannot_create(manifest: Manifest) -> str:
     """Return why an absent SLO with a declared id is not created."""
-    return gives_out_ids(manifest, "SLO", "SLO")
+    return kind.gives_out_ids(manifest, "SLO", "SLO")
 
 
 ALERT = "AlertDefinition"
 WATCHED = ("sloThreshold", "sloDefinition", "sloId")
 
 
-def unwatched(neighbours: Neighbours) -> Iterator[tuple[Manifest, SpecFinding]]:
+def unwatched(neighbours: kind.Neighbours) -> Iterator[tuple[Manifest, kind.SpecFinding]]:
     """Yield the SLOs that no alert watches, in a workspace with alerts that watch SLOs.
 
     Nothing is certain if there are alerts of other environments. An SLO without an id is left out
@@ -217,7 +203,7 @@ def unwatched(neighbours: Neighbours) -> Iterator[tuple[Manifest, SpecFinding]]:
     for manifest in neighbours.every:
         for _, value in places(manifest.spec, *WATCHED):
             watched |= references_in(value)
-            text = text_of(value)
+            text = kind.text_of(value)
             if text is not None:
                 ids.add(text.casefold())
     ours = {
@@ -236,19 +222,19 @@ def unwatched(neighbours: Neighbours) -> Iterator[tuple[Manifest, SpecFinding]]:
             )
             watching = expression(ExpressionKind.REFERENCE, str(slo.ref))
             remedy = Advice(f"watch it by `sloThreshold` with `sloId: {watching}`")
-            yield slo, SpecFinding(("name",), message, remedy)
+            yield slo, kind.SpecFinding(("name",), message, remedy)
 
 
 ESSENTIALS = (
-    Essential(("targetThresholdPercentage",)),
-    Essential(("sloTimeFrame",)),
-    Essential(("grouping", "labels"), "grouping"),
-    Essential(("requestBasedMetricSli", "goodEvents", "query"), "goodEvents"),
-    Essential(("requestBasedMetricSli", "totalEvents", "query"), "totalEvents"),
-    Essential(("windowBasedMetricSli", "query", "query")),
-    Essential(("windowBasedMetricSli", "comparisonOperator")),
-    Essential(("windowBasedMetricSli", "threshold")),
-    Essential(("windowBasedMetricSli", "window")),
+    kind.Essential(("targetThresholdPercentage",)),
+    kind.Essential(("sloTimeFrame",)),
+    kind.Essential(("grouping", "labels"), "grouping"),
+    kind.Essential(("requestBasedMetricSli", "goodEvents", "query"), "goodEvents"),
+    kind.Essential(("requestBasedMetricSli", "totalEvents", "query"), "totalEvents"),
+    kind.Essential(("windowBasedMetricSli", "query", "query")),
+    kind.Essential(("windowBasedMetricSli", "comparisonOperator")),
+    kind.Essential(("windowBasedMetricSli", "threshold")),
+    kind.Essential(("windowBasedMetricSli", "window")),
 )
 
 
@@ -266,27 +252,27 @@ def example() -> dict[str, Json]:
 
 
 ENDPOINTS = (
-    Endpoint(11, "POST", "/v1/slo/slos", "makes it"),
-    Endpoint(12, "PUT", "/v1/slo/slos", "replaces it"),
-    Endpoint(13, "GET", "/v1/slo/slos/{id}", "reads it", sends=False),
-    Endpoint(14, "POST", "/v1/slo/slos/validate", "asks what its alerts say", tells=False),
+    kind.Endpoint(11, "POST", "/v1/slo/slos", "makes it"),
+    kind.Endpoint(12, "PUT", "/v1/slo/slos", "replaces it"),
+    kind.Endpoint(13, "GET", "/v1/slo/slos/{id}", "reads it", sends=False),
+    kind.Endpoint(14, "POST", "/v1/slo/slos/validate", "asks what its alerts say", tells=False),
 )
 
-SLO = Kind(
+SLO = kind.Kind(
     name="SLO",
     noun="slo",
     spec=SloSpec,
-    id_form=UUID,
+    id_form=kind.UUID,
     check=check,
     queries=queries,
     cannot_create=cannot_create,
     batch_size=16,
     weakens=weakens,
-    bearing=Bearing((("labels",),)),
+    bearing=kind.Bearing((("labels",),)),
     consents=(TARGET_LOWERED,),
     risky=(_TARGET,),
     essentials=ESSENTIALS,
-    picture=Objective(("targetThresholdPercentage",), ("sloTimeFrame",)),
+    picture=kind.Objective(("targetThresholdPercentage",), ("sloTimeFrame",)),
     endpoints=ENDPOINTS,
     example=example,
     limits="The API cannot find an SLO by name nor delete one: a lost create must be settled.",

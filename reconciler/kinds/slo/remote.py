@@ -10,16 +10,8 @@ from reconciler import model
 from reconciler.api.retry import Request
 from reconciler.document import ABSENT, Json, Missing, value_at
 from reconciler.errors import OutcomeUnknown, ServiceRefused, UnreadableReply
+from reconciler.kinds import kind
 from reconciler.kinds.assumed_reads import any_members, created_id, member, text, texts
-from reconciler.kinds.kind import (
-    UUID,
-    Foreseen,
-    OnIdentified,
-    Remote,
-    Sending,
-    WriteResult,
-    side_by_side,
-)
 from reconciler.kinds.shape import without_read_only
 from reconciler.kinds.slo import SloSpec
 from reconciler.runtime.connection import is_part
@@ -47,7 +39,7 @@ async def observe(api: Api, manifest: model.Manifest, memory: Memory) -> model.O
 
 def _seen(remote_id: model.RemoteId, reply: Json | Missing) -> model.Seen:
     stored = member(reply, "slo")
-    UUID.check(remote_id, value_at(stored, ("id",)))
+    kind.UUID.check(remote_id, value_at(stored, ("id",)))
     if missing := [name for name in REQUIRED if stored.get(name) is None]:
         raise UnreadableReply(f"the answer holds an SLO without `{missing[0]}`")
     own = without_read_only(stored, SloSpec)
@@ -76,7 +68,7 @@ def _revision(stored: Json | Missing) -> str:
     return str(number) if isinstance(number, int) and not isinstance(number, bool) else ""
 
 
-def _undocumented(api: Api, sending: Sending) -> str:
+def _undocumented(api: Api, sending: kind.Sending) -> str:
     """Return why an SLI cannot be sent to the endpoint if only documented SLIs may be sent.
 
     Source: docs/assumptions.md, setting `documentedSliOnly`.
@@ -91,17 +83,17 @@ def _undocumented(api: Api, sending: Sending) -> str:
     return f"{deed} an SLO is not documented for `{wrong}` (setting `documentedSliOnly`)"
 
 
-async def preflight(api: Api, sending: Sending) -> Foreseen:
+async def preflight(api: Api, sending: kind.Sending) -> kind.Foreseen:
     """Ask endpoint 14 what a write would break, and which alerts it names; it only reads."""
     objection = _undocumented(api, sending)
     if objection:
-        return Foreseen((objection,))
+        return kind.Foreseen((objection,))
     if not _is_validated(api, sending):
-        return Foreseen()
+        return kind.Foreseen()
     try:
         reply = await api.ask(VALIDATE, _with_id(sending))
     except ServiceRefused as refused:
-        return Foreseen((str(refused),))
+        return kind.Foreseen((str(refused),))
     results = any_members(reply, "alertsValidationResult")
     objections = (
         f"alert {text(result, 'name') or text(result, 'id')}: {text(result, 'errorMessage')}"
@@ -109,10 +101,10 @@ async def preflight(api: Api, sending: Sending) -> Foreseen:
         if text(result, "errorMessage")
     )
     named = (text(result, "id") for result in results)
-    return Foreseen(tuple(objections), tuple(filter(None, named)))
+    return kind.Foreseen(tuple(objections), tuple(filter(None, named)))
 
 
-def _is_validated(api: Api, sending: Sending) -> bool:
+def _is_validated(api: Api, sending: kind.Sending) -> bool:
     """Return whether the service can be asked about a write.
 
     The API document describes validation for an existing SLO, before a replace, and only with a
@@ -130,19 +122,21 @@ def _is_validated(api: Api, sending: Sending) -> bool:
             return False
 
 
-def _with_id(sending: Sending) -> dict[str, Json]:
+def _with_id(sending: kind.Sending) -> dict[str, Json]:
     remote_id = sending.change.remote_id
     if sending.change.action is model.Action.CREATE or remote_id is None:
         return sending.document
     return {"id": remote_id, **sending.document}
 
 
-async def write(api: Api, sendings: Sequence[Sending], _: OnIdentified) -> list[WriteResult]:
+async def write(
+    api: Api, sendings: Sequence[kind.Sending], _: kind.OnIdentified
+) -> list[kind.WriteResult]:
     """Create (one request each) or replace; a create with a lost answer is in doubt."""
-    return await side_by_side(sendings, lambda sending: _write(api, sending))
+    return await kind.side_by_side(sendings, lambda sending: _write(api, sending))
 
 
-async def _write(api: Api, sending: Sending) -> model.Outcome:
+async def _write(api: Api, sending: kind.Sending) -> model.Outcome:
     objection = _undocumented(api, sending)
     if objection:
         # A plan with references does not ask before the references are known.
@@ -161,7 +155,7 @@ async def _write(api: Api, sending: Sending) -> model.Outcome:
     )
 
 
-async def _create(api: Api, sending: Sending) -> model.Outcome:
+async def _create(api: Api, sending: kind.Sending) -> model.Outcome:
     try:
         reply = await api.send("POST", SLOS, sending.document, request=Request.BLIND)
     except OutcomeUnknown as lost:
@@ -174,4 +168,4 @@ async def _create(api: Api, sending: Sending) -> model.Outcome:
     return model.Written(sending.ref, remote_id, revision=_revision(stored), told=_reported(stored))
 
 
-REMOTE = Remote(observe, write, preflight)
+REMOTE = kind.Remote(observe, write, preflight)

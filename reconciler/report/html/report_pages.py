@@ -12,15 +12,7 @@ from reconciler.model.guards import GuardSentence
 from reconciler.model.plan import DriftState
 from reconciler.model.quoting import and_more
 from reconciler.report import counts
-from reconciler.report.changes.field_changes import (
-    DiffLine,
-    FieldChange,
-    LeafValue,
-    by_subject,
-    drift_changes,
-    essentials_of,
-    field_changes,
-)
+from reconciler.report.changes import field_changes
 from reconciler.report.drawings import drawing_of
 from reconciler.report.html.page import (
     NOTHING,
@@ -88,6 +80,7 @@ class Card:
 
 def card(shown: Card, *, is_open: bool) -> Markup:
     """Return the card: a line that opens, and its body below."""
+    said = (text if isinstance(text, Markup) else element("code", text) for text in shown.said)
     summary = element(
         "summary",
         of_class("span", f"sign {shown.word}", shown.sign),
@@ -95,7 +88,7 @@ def card(shown: Card, *, is_open: bool) -> Markup:
         element("h3", shown.ref.name),
         of_class("span", "chips", *map(_chip, shown.chips)),
         of_class("span", "source", str(shown.source or "")),
-        _said(shown.said),
+        of_class("span", "said", joined(said, " ")) if shown.said else NOTHING,
     )
     return element(
         "details",
@@ -106,13 +99,6 @@ def card(shown: Card, *, is_open: bool) -> Markup:
         open=is_open,
         **{f"data-{name}": value for name, value in shown.facets},
     )
-
-
-def _said(texts: Sequence[str]) -> Markup:
-    if not texts:
-        return NOTHING
-    shown = (text if isinstance(text, Markup) else element("code", text) for text in texts)
-    return of_class("span", "said", joined(shown, " "))
 
 
 def _chip(chip: Chip) -> Markup:
@@ -161,13 +147,13 @@ _WORDS = {"add": "added", "remove": "removed", "change": "changed", "move": "mov
 _CARDS_SIGNS = {"add": "+", "remove": "−", "change": "~", "move": "↕"}  # noqa: RUF001 - a minus as wide as a plus
 
 
-def fields_table(found: Sequence[FieldChange], sides: tuple[str, str]) -> Markup:
+def fields_table(found: Sequence[field_changes.FieldChange], sides: tuple[str, str]) -> Markup:
     """Return a table of all differences, with a heading row for each part of the resource."""
-    groups = (_group(subject, changes) for subject, changes in by_subject(found))
+    groups = (_group(subject, changes) for subject, changes in field_changes.by_subject(found))
     return _table(("field", *sides), groups) if found else NOTHING
 
 
-def new_table(found: Sequence[FieldChange]) -> Markup:
+def new_table(found: Sequence[field_changes.FieldChange]) -> Markup:
     """Return a table of the fields that are sent, where the replaced values are unknown."""
     if not found:
         return NOTHING
@@ -185,7 +171,7 @@ def _table(columns: Sequence[str], groups: Iterable[Markup]) -> Markup:
     return of_class("div", "scroll", table)
 
 
-def _group(subject: str, changes: Sequence[FieldChange]) -> Markup:
+def _group(subject: str, changes: Sequence[field_changes.FieldChange]) -> Markup:
     heading = NOTHING
     if subject:
         heading = element("tr", element("th", subject, colspan="3", scope="rowgroup"))
@@ -196,7 +182,7 @@ def _group(subject: str, changes: Sequence[FieldChange]) -> Markup:
     return element("tbody", heading, *rows)
 
 
-def _name(change: FieldChange, word: str) -> Markup:
+def _name(change: field_changes.FieldChange, word: str) -> Markup:
     """Return the name of a field; with `word`, also the sign and word of its change."""
     sign = of_class("span", f"sign op-{change.operation}", _CARDS_SIGNS[change.operation])
     parts = (
@@ -208,7 +194,7 @@ def _name(change: FieldChange, word: str) -> Markup:
     return element("th", named, scope="row", title=place(change.path))
 
 
-def _sides(change: FieldChange) -> Iterator[Markup]:
+def _sides(change: field_changes.FieldChange) -> Iterator[Markup]:
     match change.operation:
         case "move":
             yield element("td", change.stands, colspan="2", class_="quiet")
@@ -218,11 +204,11 @@ def _sides(change: FieldChange) -> Iterator[Markup]:
             whole = joined((stands, _leaves(change.leaves)))
             yield element("td", whole, colspan="2", class_=side)
         case "add":
-            yield _absent()
+            yield _ABSENT
             yield of_class("td", "after", element("code", change.after))
         case "remove":
             yield of_class("td", "before", element("code", change.before))
-            yield _absent()
+            yield _ABSENT
         case "change" if change.lines:
             yield element("td", _lines(change.lines), colspan="2", class_="lines")
         case "change":
@@ -231,13 +217,12 @@ def _sides(change: FieldChange) -> Iterator[Markup]:
             yield of_class("td", "after", element("code", after))
 
 
-def _absent() -> Markup:
-    return of_class("td", "quiet", "absent")
+_ABSENT = of_class("td", "quiet", "absent")
 
 
-def _leaves(leaves: Sequence[LeafValue]) -> Markup:
+def _leaves(leaves: Sequence[field_changes.LeafValue]) -> Markup:
     rows = []
-    for subject, group in by_subject(leaves[:MOST_LEAVES]):
+    for subject, group in field_changes.by_subject(leaves[:MOST_LEAVES]):
         if subject:
             rows.append(of_class("li", "part", subject))
         for leaf in group:
@@ -248,30 +233,26 @@ def _leaves(leaves: Sequence[LeafValue]) -> Markup:
     return of_class("ul", "leaves", *rows)
 
 
-def _lines(lines: Sequence[DiffLine]) -> Markup:
+def _lines(lines: Sequence[field_changes.DiffLine]) -> Markup:
     rows = list(_line_rows(lines[:MOST_LINES]))
     if more := and_more(len(lines) - MOST_LINES, "line"):
         rows.append(_through(more))
     return of_class("table", "linediff", element("tbody", *rows))
 
 
-def _line_rows(lines: Sequence[DiffLine]) -> Iterator[Markup]:
+def _line_rows(lines: Sequence[field_changes.DiffLine]) -> Iterator[Markup]:
     """Yield rows of two cells: removed lines next to added lines."""
     for is_changed, run in groupby(lines, key=lambda line: line.sign in "-+"):
         found = list(run)
         if is_changed:
-            gone, come = ([text for sign, text in found if sign == side] for side in "-+")
-            yield from _pairs(gone, come)
+            sides = ([text for sign, text in found if sign == side] for side in "-+")
+            for pair in zip_longest(*sides, fillvalue=""):
+                old, new = marked(*pair)
+                yield element("tr", _line("del", "before", old), _line("ins", "after", new))
             continue
         for sign, text in found:
             cell = of_class("td", "same", element("code", text))
             yield _through(text) if sign == "…" else element("tr", cell, cell)
-
-
-def _pairs(gone: Sequence[str], come: Sequence[str]) -> Iterator[Markup]:
-    for before, after in zip_longest(gone, come):
-        old, new = marked(before or "", after or "")
-        yield element("tr", _line("del", "before", old), _line("ins", "after", new))
 
 
 def _line(name: str, side: str, text: Markup) -> Markup:
@@ -306,11 +287,22 @@ def filter_bar(cards: Sequence[Card]) -> Markup:
     """Return a search field, and a button for each value of each facet that has several."""
     if len(cards) <= 1:
         return NOTHING
+    actions = of_class(
+        "div",
+        "actions",
+        element("output", f"{len(cards):,} of {len(cards):,} shown", id="status", role="status"),
+        element("button", "Open all", type="button", data_open="true"),
+        element("button", "Close all", type="button", data_open="false"),
+        element("button", "Clear filters", type="button", id="reset", disabled=True),
+    )
+    found = [*_fieldsets(cards)]
+    summary, is_open = element("summary", "Filters"), len(cards) > OPEN_UP_TO
+    facets = element("details", summary, *found, class_="facets", open=is_open)
     return element(
         "div",
-        _search(),
-        _actions(len(cards)),
-        _facets(cards),
+        _SEARCH,
+        actions,
+        facets if found else NOTHING,
         class_="filters",
         role="search",
         aria_label="Filter the changes",
@@ -319,59 +311,41 @@ def filter_bar(cards: Sequence[Card]) -> Markup:
     )
 
 
-def _search() -> Markup:
-    label = element("label", "Search", for_="search")
-    field = element(
+_SEARCH = of_class(
+    "div",
+    "search",
+    element("label", "Search", for_="search"),
+    element(
         "input",
         id="search",
         type="search",
         placeholder="name, file, query …  ( / )",
         autocomplete="off",
         spellcheck="false",
-    )
-    return of_class("div", "search", label, field)
-
-
-def _facets(cards: Sequence[Card]) -> Markup:
-    """Return the buttons of all facets, folded where the cards are few."""
-    found = [*_fieldsets(cards)]
-    if not found:
-        return NOTHING
-    summary, is_open = element("summary", "Filters"), len(cards) > OPEN_UP_TO
-    return element("details", summary, *found, class_="facets", open=is_open)
+    ),
+)
 
 
 def _fieldsets(cards: Sequence[Card]) -> Iterator[Markup]:
+    """Yield the buttons of each facet with several values."""
     names = dict.fromkeys(name for card in cards for name, _ in card.facets)
     for name in names:
         values = Counter(dict(card.facets).get(name, "") for card in cards)
+        buttons = (
+            element(
+                "button",
+                value or NAMELESS,
+                " ",
+                of_class("span", "count", f"{count:,}"),
+                type="button",
+                aria_pressed="false",
+                data_facet=name,
+                data_value=value,
+            )
+            for value, count in sorted(values.items())
+        )
         if len(values) > 1:
-            buttons = (_button(name, value, count) for value, count in sorted(values.items()))
             yield element("fieldset", element("legend", name), *buttons)
-
-
-def _button(name: str, value: str, count: int) -> Markup:
-    return element(
-        "button",
-        value or NAMELESS,
-        " ",
-        of_class("span", "count", f"{count:,}"),
-        type="button",
-        aria_pressed="false",
-        data_facet=name,
-        data_value=value,
-    )
-
-
-def _actions(count: int) -> Markup:
-    return of_class(
-        "div",
-        "actions",
-        element("output", f"{count:,} of {count:,} shown", id="status", role="status"),
-        element("button", "Open all", type="button", data_open="true"),
-        element("button", "Close all", type="button", data_open="false"),
-        element("button", "Clear filters", type="button", id="reset", disabled=True),
-    )
 
 
 PLAN_SIDES = "before", "after"
@@ -386,14 +360,7 @@ def plan_html(plan: Plan, made: ReportOccasion | None = None) -> str:
     shown = [
         _plan_card(plan, change, identities[change.ref])
         for _, run in groupby(found, key=lambda change: change.ref.kind)
-        for change in sorted(
-            run,
-            key=lambda change: (
-                counts.WORST_FIRST.index(change.action),
-                not change.destroys,
-                change.ref,
-            ),
-        )
+        for change in sorted(run, key=counts.harm_first)
     ]
     title = f"Plan for {plan.environment}" if plan.against is None else counts.heading(plan)
     return page(
@@ -434,19 +401,15 @@ def _attention(plan: Plan, identities: Mapping[Ref, str]) -> Markup:
     shown = [_notice(notice, identities) for notice in found[:MOST_NOTICES]]
     if len(found) > MOST_NOTICES:
         shown.append(of_class("li", "quiet", and_more(len(found) - MOST_NOTICES)))
-    headline = _headline(found)
+    sizes: Counter[str] = Counter()
+    for notice in found:
+        sizes[notice.title] += notice.size
+    headline = " · ".join(f"{title}: {size:,}" for title, size in sizes.items())
     heading = element("h2", "What needs your eyes", id="attention")
     summary = element("summary", heading, of_class("span", "quiet", headline))
     # The script folds it on a phone, where it would fill the first screen.
     body = element("details", summary, of_class("ul", "notices", *shown), open=True)
     return element("section", body, class_="attention", aria_labelledby="attention")
-
-
-def _headline(found: Iterable[Notice]) -> str:
-    numbers: Counter[str] = Counter()
-    for notice in found:
-        numbers[notice.title] += notice.size
-    return " · ".join(f"{title}: {count:,}" for title, count in numbers.items())
 
 
 def _notice(notice: Notice, identities: Mapping[Ref, str]) -> Markup:
@@ -477,21 +440,21 @@ def _members(members: Sequence[GuardSentence], identities: Mapping[Ref, str]) ->
 
 
 def _named(refs: Sequence[Ref], identities: Mapping[Ref, str]) -> Markup:
-    links = joined((_link(ref, identities) for ref in refs[:MOST_REFS]), ", ")
+    found = (
+        element("a", str(ref), href=f"#{identities[ref]}")
+        if ref in identities
+        else element("code", str(ref))
+        for ref in refs[:MOST_REFS]
+    )
+    links = joined(found, ", ")
     return joined(filter(None, (links, and_more(len(refs) - MOST_REFS))), " ")
-
-
-def _link(ref: Ref, identities: Mapping[Ref, str]) -> Markup:
-    if ref not in identities:
-        return element("code", str(ref))
-    return element("a", str(ref), href=f"#{identities[ref]}")
 
 
 def _plan_card(plan: Plan, change: Change, identity: str) -> Card:
     team = change.labels.get(TEAM, "")
     facets = [("kind", change.ref.kind), ("action", change.action.word)]
     facets += [("evidence", counts.evidence(change)), (TEAM, team)]
-    found = field_changes(change)
+    found = field_changes.field_changes(change)
     body = (
         notes(notes_of(change)),
         _destroyed(change),
@@ -508,7 +471,7 @@ def _plan_card(plan: Plan, change: Change, identity: str) -> Card:
         word=change.action.word,
         facets=facets,
         chips=list(_chips(change, team)),
-        said=essentials_of(change),
+        said=field_changes.essentials_of(change),
         body=body,
     )
 
@@ -577,8 +540,7 @@ def drift_html(
     look: DriftReport, environment: str, target: str, made: ReportOccasion | None = None
 ) -> str:
     """Return the page, ending in a line break. It contains all drift, whole."""
-    drifts = look.found
-    findings = (drift for drift in drifts if drift.is_finding)
+    findings = (drift for drift in look.found if drift.is_finding)
     found = sorted(findings, key=lambda drift: drift.ref)
     shown = [_drift_card(drift, f"drift-{number}") for number, drift in enumerate(found, 1)]
     title = f"Drift of {environment}"
@@ -594,7 +556,7 @@ def drift_html(
             of_class("p", "quiet", SIGNS) if shown else NOTHING,
         ),
         changes(shown, "resource"),
-        _rest(drifts),
+        _rest(look.found),
         foot=element("footer", of_class("p", "legend", "applied: what the journal says was sent")),
     )
 
@@ -624,7 +586,7 @@ def _drift_card(drift: Drift, identity: str) -> Card:
         said=(),
         body=(
             notes(filter(None, (drift_note(drift),))),
-            fields_table(drift_changes(drift), DRIFT_SIDES),
+            fields_table(field_changes.drift_changes(drift), DRIFT_SIDES),
             notes(map(describe_remedy, drift.remedies)),
         ),
     )

@@ -28,6 +28,7 @@ from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, with_confi
 from pydantic.alias_generators import to_camel
 from typing_extensions import TypedDict
 
+from reconciler import model
 from reconciler.document import (
     ABSENT,
     Json,
@@ -41,19 +42,6 @@ from reconciler.document import (
 )
 from reconciler.errors import InvalidInput, Stale
 from reconciler.kinds import BY_NAME
-from reconciler.model import (
-    Action,
-    ActionWord,
-    Change,
-    GuardViolation,
-    LastEdit,
-    Plan,
-    ProtectionTurns,
-    Reason,
-    Ref,
-    Remark,
-    RenamedFrom,
-)
 from reconciler.model.guards import EXPLICIT_LEVEL, REVIEW_LEVEL, GuardLevel, guard_key
 from reconciler.report.changes.document import (
     FieldDocument,
@@ -104,7 +92,7 @@ class GuardDocument(TypedDict):
     ]
 
 
-def guard_document(objection: GuardViolation) -> GuardDocument:
+def guard_document(objection: model.GuardViolation) -> GuardDocument:
     """Return the JSON form of a guard violation."""
     document: GuardDocument = {
         "code": objection.code,
@@ -146,7 +134,7 @@ class ChangeDocument(TypedDict):
     ref: str
     kind: str
     name: str
-    action: ActionWord
+    action: model.ActionWord
     evidence: Literal["live", "journal", "none", "base"]
     remoteId: str | int | None
     source: SourceDocument
@@ -291,7 +279,7 @@ PlanLine: TypeAlias = HeadLine | ChangeLine
 LINE: Final = "A line of what `plan --format jsonl` prints."
 
 
-def plan_document(plan: Plan) -> PlanDocument:
+def plan_document(plan: model.Plan) -> PlanDocument:
     """Return a plan's JSON form. It contains every resource; secrets are sealed."""
     document: PlanDocument = {
         "formatVersion": DOCUMENT_VERSION,
@@ -300,12 +288,12 @@ def plan_document(plan: Plan) -> PlanDocument:
         "against": str(plan.against) if plan.against is not None else "",
         "digest": plan.digest,
         "summary": {
-            "keep": plan.count(Action.KEEP),
+            "keep": plan.count(model.Action.KEEP),
             "keepUnseen": plan.keep_unseen,
-            "create": plan.count(Action.CREATE),
-            "update": plan.count(Action.UPDATE),
-            "assert": plan.count(Action.ASSERT),
-            "blocked": plan.count(Action.BLOCKED),
+            "create": plan.count(model.Action.CREATE),
+            "update": plan.count(model.Action.UPDATE),
+            "assert": plan.count(model.Action.ASSERT),
+            "blocked": plan.count(model.Action.BLOCKED),
         },
         "changes": [_with_sections(change, plan) for change in plan.declared],
         "orphans": [
@@ -346,7 +334,7 @@ def _sum_of(document: Mapping[str, Any]) -> str:
     return digest({name: value for name, value in document.items() if name != "sum"})
 
 
-def change_document(change: Change) -> ChangeDocument:
+def change_document(change: model.Change) -> ChangeDocument:
     """Return the JSON form of a declared resource. Raises ValueError for an orphan."""
     word, source = change.action.word, change.source
     if word == "orphan" or source is None:
@@ -366,7 +354,7 @@ def change_document(change: Change) -> ChangeDocument:
     }
 
 
-def _with_sections(change: Change, plan: Plan) -> ChangeDocument:
+def _with_sections(change: model.Change, plan: model.Plan) -> ChangeDocument:
     """Return a change's JSON form with its watchers, and with what sections know of it."""
     document = change_document(change)
     if (watchers := plan.watchers.get(change.ref)) is not None:
@@ -379,7 +367,7 @@ def _with_sections(change: Change, plan: Plan) -> ChangeDocument:
     return cast("ChangeDocument", {**document, **members})
 
 
-def reason_document(reason: Reason | Remark) -> ReasonDocument:
+def reason_document(reason: model.Reason | model.Remark) -> ReasonDocument:
     """Return a reason's JSON form: its code, and its data in camelCase."""
     # The data differs by reason, which no type can express.
     return cast("ReasonDocument", {"code": reason.code, **_members(reason)})
@@ -391,11 +379,11 @@ def _members(value: DataclassInstance) -> dict[str, Json]:
 
 def _plain(value: object) -> Json:
     match value:
-        case Ref():
+        case model.Ref():
             return str(value)
         case tuple():
             return [_plain(element) for element in value]
-        case LastEdit():
+        case model.LastEdit():
             return {name: text for name, text in _members(value).items() if text}
         case None | bool() | int() | str():
             return value
@@ -403,12 +391,12 @@ def _plain(value: object) -> Json:
             raise TypeError(f"a reason holds {value!r}")
 
 
-def plan_json(plan: Plan) -> str:
+def plan_json(plan: model.Plan) -> str:
     """Return the text of a plan's JSON form, ending in a line break."""
     return json_text(plan_document(plan))
 
 
-def plan_jsonl(plan: Plan) -> str:
+def plan_jsonl(plan: model.Plan) -> str:
     """Return `{"plan": …}`, the plan without its changes, then a `{"change": …}` for each."""
     document = plan_document(plan)
     head = {name: part for name, part in document.items() if name != "changes"}
@@ -472,7 +460,7 @@ def _with(shape: Any, rows: Rows[Any] | None = None, **members: Any) -> Any:
     return made
 
 
-def changed_since(reviewed: PlanDocument, now: Plan) -> list[str]:
+def changed_since(reviewed: PlanDocument, now: model.Plan) -> list[str]:
     """Return the resources with another change than the reviewed one, and each different field.
 
     The digest has decided that the plan is stale; this only explains it.
@@ -490,7 +478,7 @@ def changed_since(reviewed: PlanDocument, now: Plan) -> list[str]:
     return names
 
 
-def _of_paths(reviewed: PlanDocument, now: Plan) -> dict[str, str]:
+def _of_paths(reviewed: PlanDocument, now: model.Plan) -> dict[str, str]:
     """Return the differences by resource; one line for all that other paths leave out."""
     found = changes_since(reviewed, now)
     was = reviewed.get("paths", [])
@@ -507,7 +495,7 @@ def _of_paths(reviewed: PlanDocument, now: Plan) -> dict[str, str]:
     return {"": words} | {ref: line for ref, line in found.items() if ref not in apart}
 
 
-def elsewhere(reviewed: PlanDocument, now: Plan) -> list[str]:
+def elsewhere(reviewed: PlanDocument, now: model.Plan) -> list[str]:
     """Return a line for each difference in environment or target."""
     return [
         f"{what}: was {before!r}, is {after!r}"
@@ -519,7 +507,7 @@ def elsewhere(reviewed: PlanDocument, now: Plan) -> list[str]:
     ]
 
 
-def changes_since(reviewed: PlanDocument, now: Plan) -> dict[str, str]:
+def changes_since(reviewed: PlanDocument, now: model.Plan) -> dict[str, str]:
     """Return a line for each resource with another change than the reviewed one, by its name."""
     changes = {str(change.ref): change for change in now.declared}
     current = {name: change_document(change) for name, change in changes.items()}
@@ -538,7 +526,7 @@ def changes_since(reviewed: PlanDocument, now: Plan) -> dict[str, str]:
     return found
 
 
-def unlisted(now: Plan, listed: Collection[str]) -> list[str]:
+def unlisted(now: model.Plan, listed: Collection[str]) -> list[str]:
     """Return a line for each guard of level review that the reviewed plan does not list."""
     return [
         f"{guard.message} [{guard.code}]: not in the reviewed plan"
@@ -553,7 +541,7 @@ def _essence(change: ChangeDocument) -> tuple[object, ...]:
 
 def _noted(change: ChangeDocument) -> set[str]:
     """Return the words of the effects that an apply would only record in the journal."""
-    noted = (ProtectionTurns.code, RenamedFrom.code)
+    noted = (model.ProtectionTurns.code, model.RenamedFrom.code)
     explained = zip(change["reasons"], change["notes"], strict=False)
     return {words for reason, words in explained if reason["code"] in noted}
 
@@ -585,7 +573,7 @@ def _key(field: FieldDocument) -> str:
     return ".".join(map(str, field["path"]))
 
 
-def with_done(reviewed: PlanDocument, now: Plan) -> PlanDocument:
+def with_done(reviewed: PlanDocument, now: model.Plan) -> PlanDocument:
     """Return a reviewed plan with its applied changes replaced by those of a new plan.
 
     A change that waited for the id of a resource that was created since gets that id.
@@ -605,23 +593,28 @@ def with_done(reviewed: PlanDocument, now: Plan) -> PlanDocument:
     return cast("PlanDocument", {**reviewed, "changes": changes_now})
 
 
-def is_rest(reviewed: PlanDocument, now: Plan) -> bool:
+def is_rest(reviewed: PlanDocument, now: model.Plan) -> bool:
     """Return whether a plan equals a reviewed plan, except for changes applied since."""
     known = with_done(reviewed, now)
     is_same = not elsewhere(reviewed, now) and not changes_since(known, now)
     return is_same and known["changes"] != reviewed["changes"]
 
 
-def _is_done(reviewed: ChangeDocument, now: Change) -> bool:
+def _is_done(reviewed: ChangeDocument, now: model.Change) -> bool:
     """Return whether a resource is kept now, and declared as the reviewed change planned."""
     was = reviewed["action"]
-    if now.action is not Action.KEEP or was in (Action.KEEP.word, Action.BLOCKED.word):
+    if now.action is not model.Action.KEEP or was in (
+        model.Action.KEEP.word,
+        model.Action.BLOCKED.word,
+    ):
         return False
     if reviewed["remoteId"] not in (None, now.remote_id):
         return False
     shape = BY_NAME[now.ref.kind].shape
     fields = reviewed["fields"]
-    if was == Action.CREATE.word and {field["path"][0] for field in fields} != {*now.declared}:
+    if was == model.Action.CREATE.word and {field["path"][0] for field in fields} != {
+        *now.declared
+    }:
         return False
     return all(
         _is_placed(field, now, shape)
@@ -631,7 +624,7 @@ def _is_done(reviewed: ChangeDocument, now: Change) -> bool:
     )
 
 
-def _is_placed(field: FieldDocument, now: Change, shape: Shape) -> bool:
+def _is_placed(field: FieldDocument, now: model.Change, shape: Shape) -> bool:
     """Return whether an item of a list is at the place to which it was to move."""
     *parent, name = field["path"]
     for document in (now.declared, now.body):
@@ -642,7 +635,7 @@ def _is_placed(field: FieldDocument, now: Change, shape: Shape) -> bool:
     return False
 
 
-def _is_there(field: FieldDocument, now: Change, shape: Shape) -> bool:
+def _is_there(field: FieldDocument, now: model.Change, shape: Shape) -> bool:
     """Return whether a field is declared as planned. Some items have names only live."""
     path, after = tuple(field["path"]), field.get("after", ABSENT)
     found = [_at(document, path, shape) for document in (now.declared, now.body)]

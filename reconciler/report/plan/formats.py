@@ -14,9 +14,10 @@ from itertools import groupby
 from textwrap import wrap
 
 from reconciler.document import Operation
-from reconciler.model import Action, Change, Evidence, LastEdit, Plan, Ref, Seen
+from reconciler.model import Action, Change, Evidence, Plan, Seen
 from reconciler.model.guards import guard_blocks
 from reconciler.model.quoting import SHOWN_BY_VERBOSE, and_more
+from reconciler.report import sections
 from reconciler.report.changes.field_changes import (
     LONGEST_INLINE,
     FieldChange,
@@ -32,6 +33,7 @@ from reconciler.report.counts import (
     WORST_FIRST,
     describe_kept,
     evidence,
+    harm_first,
     heading,
     summary,
 )
@@ -40,19 +42,6 @@ from reconciler.report.labels import BETWEEN
 from reconciler.report.markdown import COMMENT_BYTES, WHOLE, Fold, code, sentence, with_folds
 from reconciler.report.reasons import describe_remark, in_backticks, reported_notes
 from reconciler.report.safe import columns, safe
-from reconciler.report.sections import (
-    CONSENT_WORDS,
-    Notice,
-    blocked_alone,
-    consent_of,
-    describe_partial,
-    emptiness,
-    guard_heading,
-    notices,
-    shown_sections,
-    watchers_lines,
-    watchers_markdown,
-)
 from reconciler.report.table import INDENT, Colour, Style, wrapped
 from reconciler.report.words import as_sentence, first_few, first_lines, plural
 from reconciler.runtime.advice import is_in_job, on_journal
@@ -94,14 +83,14 @@ def plan_text(plan: Plan, style: Style) -> str:
     """
     room = _room(plan, style)
     lines = [*_bold(f"{heading(plan)}: {summary(plan)}", style)]
-    for words in describe_partial(plan):
+    for words in sections.describe_partial(plan):
         lines.extend(wrapped(as_sentence(words), style, margin="", hang="  "))
     for remark in plan.remarks:
         lines.extend(wrapped(describe_remark(remark), style, Colour.CYAN))
     lines.append("")
     for kind, changes in groupby(plan.declared, key=lambda change: change.ref.kind):
         lines.extend(_kind_lines(plan, kind, list(changes), room, style))
-    for section, formats in shown_sections(plan):
+    for section, formats in sections.shown_sections(plan):
         lines.extend(formats.lines(section, style))
     lines.extend(_guard_lines(plan, style))
     lines.extend(_orphan_lines(plan, style))
@@ -128,16 +117,16 @@ def _bold(text: str, style: Style) -> Iterator[str]:
 
 def _closing(plan: Plan) -> str:
     if not plan.declared:
-        return emptiness(plan)
-    if not plan.has_changes and plan.is_noted:
+        return sections.emptiness(plan)
+    if plan.has_changes:
+        return as_sentence(summary(plan))
+    if plan.is_noted:
         count = sum(change.is_noted for change in plan.changes)
         edits = any(change.accepts_edit for change in plan.changes)
         names = "what someone edited live" if edits else "the new name"
         what = "the protection" if plan.turns_protection else names
         return f"Nothing to send; an apply notes {what} of {plural(count, 'resource')}."
-    if not plan.has_changes:
-        return f"Nothing to do: {describe_kept(plan.changes)}."
-    return as_sentence(summary(plan))
+    return f"Nothing to do: {describe_kept(plan.changes)}."
 
 
 def _kind_lines(
@@ -218,9 +207,9 @@ def _text_head(change: Change, widest: int, style: Style) -> Iterator[str]:
 def _details(plan: Plan, change: Change, room: _Room, style: Style) -> Iterator[str]:
     for note in reported_notes(change):
         yield from wrapped(note, style, Colour.CYAN)
-    for section, formats in shown_sections(plan):
+    for section, formats in sections.shown_sections(plan):
         yield from formats.change_lines(section, change, style)
-    yield from watchers_lines(plan, change, style)
+    yield from sections.watchers_lines(plan, change, style)
     if change.action is Action.UPDATE or (change.action.writes and style.verbose):
         yield from change_lines(change, room.fields, style)
     else:
@@ -232,10 +221,14 @@ def _details(plan: Plan, change: Change, room: _Room, style: Style) -> Iterator[
 
 def _guard_lines(plan: Plan, style: Style) -> Iterator[str]:
     blocks = guard_blocks(plan.guarded)
-    for consent, alike in groupby(blocks, key=lambda block: consent_of(block.first)):
-        yield style.paint(as_sentence(CONSENT_WORDS[consent])[:-1], Colour.RED, Colour.BOLD)
+    for consent, alike in groupby(blocks, key=lambda block: sections.consent_of(block.first)):
+        yield style.paint(
+            as_sentence(sections.CONSENT_WORDS[consent])[:-1], Colour.RED, Colour.BOLD
+        )
         for block in alike:
-            yield from wrapped(guard_heading(block), style, Colour.RED, margin="  ", hang="  ")
+            yield from wrapped(
+                sections.guard_heading(block), style, Colour.RED, margin="  ", hang="  "
+            )
             for message in block.messages:
                 yield from wrapped(message, style, margin="    ", hang="  ")
             for remedy in block.remedies:
@@ -339,7 +332,7 @@ def plan_markdown(plan: Plan, budget: int = COMMENT_BYTES, whole: str = WHOLE) -
     """
     changes = sorted(
         (change for change in plan.changes if change.action.is_to_do),
-        key=lambda change: (WORST_FIRST.index(change.action), not change.destroys, change.ref),
+        key=harm_first,
     )
     groups = list(_markdown_groups(changes, plan))
     counts = _kinds(changes) if len(changes) > MOST_ROWS else ()
@@ -354,7 +347,7 @@ def plan_markdown(plan: Plan, budget: int = COMMENT_BYTES, whole: str = WHOLE) -
     ]
     room = budget - len((head + foot).encode()) - 1
     end = ""
-    for section, formats in shown_sections(plan):
+    for section, formats in sections.shown_sections(plan):
         text = formats.end_markdown(section, min(BESIDE_BYTES, room))
         room -= len(text.encode())
         end += text
@@ -369,7 +362,7 @@ def _markdown_head(plan: Plan) -> Iterator[str]:
     yield f"### Plan for {where}: {summary(plan)}"
     yield ""
     if not plan.declared:
-        yield emptiness(plan)
+        yield sections.emptiness(plan)
         yield ""
     elif not plan.has_changes:
         yield f"{describe_kept(plan.changes)}."
@@ -378,7 +371,7 @@ def _markdown_head(plan: Plan) -> Iterator[str]:
 
 def _warnings(plan: Plan) -> Iterator[str]:
     """Yield each guard with its resources and remedies, and a quote for each other notice."""
-    for _, alike in groupby(notices(plan), key=lambda notice: notice.title):
+    for _, alike in groupby(sections.notices(plan), key=lambda notice: notice.title):
         room, left_out = MOST_NOTICES, 0
         for notice in alike:
             if room <= 0:
@@ -392,7 +385,7 @@ def _warnings(plan: Plan) -> Iterator[str]:
             yield ""
 
 
-def _guard(notice: Notice, room: int) -> Iterator[str]:
+def _guard(notice: sections.Notice, room: int) -> Iterator[str]:
     """Yield what a guard is about, a list of at most `room` resources, and a list of remedies."""
     count = f", {plural(notice.size, 'resource')}" if notice.size > 1 else ""
     subject = notice.words[:1].upper() + notice.words[1:]
@@ -424,7 +417,7 @@ def _guard(notice: Notice, room: int) -> Iterator[str]:
             yield from ("", "</details>")
 
 
-def _quote(notice: Notice) -> Iterator[str]:
+def _quote(notice: sections.Notice) -> Iterator[str]:
     text = sentence(notice.said.strip(), LONGEST_SAID) if notice.said else notice.words
     if notice.names:
         text = f"loses {first_few(notice.names, MOST_NOTICES, _cell)}"
@@ -437,10 +430,10 @@ def _quote(notice: Notice) -> Iterator[str]:
 
 def _beside(plan: Plan) -> Iterator[str]:
     """Yield lists about the changes, then what concerns the whole plan."""
-    for section, formats in shown_sections(plan):
+    for section, formats in sections.shown_sections(plan):
         yield from formats.changes_markdown(section, plan.changes)
-    yield from watchers_markdown(plan)
-    for section, formats in shown_sections(plan):
+    yield from sections.watchers_markdown(plan)
+    for section, formats in sections.shown_sections(plan):
         yield from formats.markdown(section)
 
 
@@ -451,7 +444,7 @@ def _cell(name: str) -> str:
 def _markdown_groups(changes: Sequence[Change], plan: Plan) -> Iterator[_Group]:
     """Yield changes with their notes, grouped where the notes of many are the same."""
     groups: dict[tuple[object, ...], _Group] = {}
-    alone = blocked_alone(plan)
+    alone = sections.blocked_alone(plan)
     unmet = {guard.ref for guard in plan.guarded if not guard.is_met}
     explicit = {guard.ref for guard in plan.guarded if consent_of(guard) == "explicit"}
     for change in changes:
@@ -608,7 +601,7 @@ def owners_markdown(plan: Plan, changes: Sequence[Change]) -> Iterator[str]:
     """Yield a line for each owner of a change, and a line for each known last edit."""
     owners = [
         line
-        for section, formats in shown_sections(plan)
+        for section, formats in sections.shown_sections(plan)
         for line in formats.owners_markdown(section, changes)
     ]
     lines = [*owners, *_edits(changes, every=bool(owners))]
@@ -621,15 +614,11 @@ def owners_markdown(plan: Plan, changes: Sequence[Change]) -> Iterator[str]:
 def _edits(changes: Sequence[Change], *, every: bool) -> Iterator[str]:
     """Yield who last edited a resource live: edits by hand, or every edit."""
     edits = [
-        (change.ref, seen.edit)
+        f"- {code(str(change.ref), LONGEST_REF)} was changed live last "
+        f"{code(str(seen.edit), LONGEST_EDIT)}"
         for change in changes
         if isinstance(seen := change.observation, Seen)
         and seen.edit.who
         and (seen.by_hand or every)
     ]
-    yield from first_lines(edits, _edit, MOST_EDITS, "- and {} more that were changed live")
-
-
-def _edit(edited: tuple[Ref, LastEdit]) -> str:
-    ref, edit = edited
-    return f"- {code(str(ref), LONGEST_REF)} was changed live last {code(str(edit), LONGEST_EDIT)}"
+    yield from first_lines(edits, str, MOST_EDITS, "- and {} more that were changed live")
