@@ -251,11 +251,7 @@ def draft_of(
     Its id is that in an `environment`, "" where the project has no other. A record that no file can
     hold is returned as Left with the reason.
     """
-    spec, comments = (
-        (record.spec, {})
-        if record.is_literal and not mentions and not record.expressions
-        else with_references(record.spec, ref, mentions, known, record.expressions)
-    )
+    spec, comments = with_references(record.spec, ref, mentions, known, record.expressions)
     comments = {**record.comments, **comments}
     export: str | None = None
     try:

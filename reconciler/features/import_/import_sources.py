@@ -73,7 +73,6 @@ from reconciler.records.listings import (
 from reconciler.runtime.advice import on_service
 from reconciler.runtime.progress import Deed, Waits
 from reconciler.syntax.diagnostic import Complaint
-from reconciler.syntax.expressions import OPEN
 from reconciler.syntax.files import find_files
 from reconciler.syntax.parsed_text import Reading, complaints_of_text
 from reconciler.syntax.suggestions import nearest, shortened
@@ -142,10 +141,7 @@ class Buffer:
 
     def record(self, brief: Brief) -> ImportRecord:
         """Return a record with its document."""
-        content = self.get(brief.stretch)
-        return replace(
-            brief.record, spec=json.loads(content), is_literal=OPEN.encode() not in content
-        )
+        return replace(brief.record, spec=self.spec(brief))
 
 
 def converted_in(document: Json, where: str, beside: Beside) -> list[Converted | Left] | None:

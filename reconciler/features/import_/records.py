@@ -55,9 +55,8 @@ class ImportRecord:
     values, by their paths. `ids` are the ids by environment, where there are several, and `only`
     the environments that it is limited to, for the reason `why_only`. A `suffix` makes names
     unique. A record `elsewhere` is not for the environment of this run. A record that
-    `is_converted` is from another tool: the service was not seen to have it. In a record that
-    `is_literal`, no text contains the start of an expression. One that `is_minimal` lacks fields
-    that `minimal` left out.
+    `is_converted` is from another tool: the service was not seen to have it. One that `is_minimal`
+    lacks fields that `minimal` left out.
     """
 
     kind: Kind
@@ -74,7 +73,6 @@ class ImportRecord:
     suffix: str = ""
     elsewhere: bool = False
     is_converted: bool = False
-    is_literal: bool = False
     is_minimal: bool = False
 
     @property

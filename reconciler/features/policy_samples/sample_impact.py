@@ -14,10 +14,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from enum import Enum
 from functools import reduce
+from itertools import chain
 from operator import and_
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from reconciler.api.client import Api
 from reconciler.applying.one_write import (
@@ -42,6 +42,7 @@ from reconciler.journal.history import once_written
 from reconciler.kinds import BY_NAME
 from reconciler.kinds.assumed_reads import text
 from reconciler.kinds.kind import Kind, Sending, WriteResult, observe
+from reconciler.kinds.log_policy_set import INCLUDES, IS, IS_NOT, STARTS, NameMatcher
 from reconciler.kinds.log_policy_set.remote import bulk_test
 from reconciler.model import (
     Action,
@@ -60,10 +61,6 @@ from reconciler.planning.guards.plan_limits import MOST_NAMED, allowing, overrid
 from reconciler.project import Guards
 from reconciler.project.settings import POLICY_SAMPLES
 from reconciler.runtime.failpoints import Point, reached
-
-if TYPE_CHECKING:
-    from reconciler.api.client import Api
-
 
 BATCH = 100  # docs/assumptions.md: chosen, no limit of a request is documented
 _UNSAID = "PRIORITY_TYPE_UNSPECIFIED"
@@ -123,36 +120,7 @@ def _met(result: dict[str, Json]) -> Met:
     return met_of(text(policy, "name"), text(policy, "priority"))
 
 
-class How(Enum):
-    """The way in which a rule compares its names; the value is that of the API."""
-
-    IS = "RULE_TYPE_ID_IS"
-    IS_NOT = "RULE_TYPE_ID_IS_NOT"
-    STARTS = "RULE_TYPE_ID_START_WITH"
-    INCLUDES = "RULE_TYPE_ID_INCLUDES"
-    ANY = "RULE_TYPE_ID_UNSPECIFIED"
-
-
-@dataclass(frozen=True, slots=True)
-class NameRule:
-    """The names that a policy is for: all, or those that compare with one of `names`."""
-
-    how: How = How.ANY
-    names: tuple[str, ...] = ()
-
-    def allows(self, name: str) -> bool:
-        """Return whether a name is accepted."""
-        match self.how:
-            case How.IS:
-                return name in self.names
-            case How.IS_NOT:
-                return name not in self.names
-            case How.STARTS:
-                return name.startswith(self.names)
-            case How.INCLUDES:
-                return any(part in name for part in self.names)
-            case How.ANY:
-                return True
+ANY_NAME = NameMatcher(IS_NOT, ())
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,9 +132,9 @@ class PolicyMatcher:
 
     met: Met
     severities: frozenset[str] | None
-    application: NameRule = NameRule()
-    subsystem: NameRule = NameRule()
-    enabled: bool = True
+    application: NameMatcher
+    subsystem: NameMatcher
+    enabled: bool
 
     def takes(self, severity: str) -> bool:
         """Return whether it takes logs of a severity; False where its severities are unknown."""
@@ -190,8 +158,8 @@ class Policies:
         for policy in self.listed:
             named = (
                 policy.enabled
-                and any(map(policy.application.allows, applications))
-                and any(map(policy.subsystem.allows, subsystems))
+                and any(map(policy.application.lets_in, applications))
+                and any(map(policy.subsystem.lets_in, subsystems))
             )
             if not named:
                 continue
@@ -236,15 +204,12 @@ def policies_in(document: Json, *, seen: bool = False, any_case: bool = False) -
     return Policies(tuple(policies), any_case)
 
 
-_BY_VALUE = {how.value: how for how in How}
-
-
-def _rule(rule: Json, *, any_case: bool) -> NameRule:
+def _rule(rule: Json, *, any_case: bool) -> NameMatcher:
     """Read a rule; a rule without a known way to compare accepts all names."""
-    if not isinstance(rule, dict):
-        return NameRule()
-    how = _BY_VALUE.get(text(rule, "ruleTypeId"), How.ANY)
-    return NameRule(how, tuple(parts_of(text(rule, "name"), any_case=any_case)))
+    how = text(rule, "ruleTypeId") if isinstance(rule, dict) else ""
+    if not isinstance(rule, dict) or how not in (IS, IS_NOT, STARTS, INCLUDES):
+        return ANY_NAME
+    return NameMatcher(how, tuple(parts_of(text(rule, "name"), any_case=any_case)))
 
 
 SEVERITIES = tuple(
@@ -265,11 +230,14 @@ def shadowed(policies: Policies) -> list[int]:
     named = (policy.severities or frozenset() for policy in policies.listed)
     # All severities that count, and one that no policy names.
     known = frozenset((*SEVERITIES, "")).union(*named)
-    names_apart = (
-        _compared_whole([policy.application for policy in policies.listed]),
-        _compared_whole([policy.subsystem for policy in policies.listed]),
-    )
-    fresh = _fresh(policies)
+    rules = [
+        [policy.application for policy in policies.listed],
+        [policy.subsystem for policy in policies.listed],
+    ]
+    applications_apart, subsystems_apart = map(_compared_whole, rules)
+    held = {letter for rule in chain(*rules) for letter in "".join(rule.names)}
+    # A character that no rule has, of Unicode's last private-use plane, where none has case.
+    fresh = next(letter for letter in map(chr, range(0x100000, 0x10FFFE)) if letter not in held)
     deciding = [
         (place, policy)
         for place, policy in enumerate(policies.listed)
@@ -277,11 +245,11 @@ def shadowed(policies: Policies) -> list[int]:
     ]
     for number, (place, policy) in enumerate(deciding):
         before = [earlier for _, earlier in deciding[:number]]
-        applications = _representatives(policy.application, names_apart[0], fresh)
-        subsystems = _representatives(policy.subsystem, names_apart[1], fresh)
+        applications = _representatives(policy.application, applications_apart, fresh)
+        subsystems = _representatives(policy.subsystem, subsystems_apart, fresh)
         takers = (
-            _takers([policy.application.allows for policy in before], applications),
-            _takers([policy.subsystem.allows for policy in before], subsystems),
+            _takers([policy.application.lets_in for policy in before], applications),
+            _takers([policy.subsystem.lets_in for policy in before], subsystems),
             _takers([policy.takes for policy in before], policy.severities or known),
         )
         if _covered(takers):
@@ -289,27 +257,12 @@ def shadowed(policies: Policies) -> list[int]:
     return found
 
 
-def _compared_whole(rules: Sequence[NameRule]) -> frozenset[str]:
+def _compared_whole(rules: Sequence[NameMatcher]) -> frozenset[str]:
     """Return the names that some rule compares as a whole."""
-    return frozenset(
-        name for rule in rules if rule.how in (How.IS, How.IS_NOT) for name in rule.names
-    )
+    return frozenset(name for rule in rules if rule.how in (IS, IS_NOT) for name in rule.names)
 
 
-def _fresh(policies: Policies) -> str:
-    """Return a character that no rule has."""
-    held = {
-        letter
-        for policy in policies.listed
-        for rule in (policy.application, policy.subsystem)
-        for name in rule.names
-        for letter in name
-    }
-    # From Unicode's last private-use plane, in which no character has case.
-    return next(letter for letter in map(chr, range(0x100000, 0x10FFFE)) if letter not in held)
-
-
-def _representatives(rule: NameRule, whole: frozenset[str], fresh: str) -> list[str]:
+def _representatives(rule: NameMatcher, whole: frozenset[str], fresh: str) -> list[str]:
     """Return names that a rule accepts, which represent all names that it accepts.
 
     If any accepted name escapes all other rules, one of these does. A name that is compared as a
@@ -317,15 +270,15 @@ def _representatives(rule: NameRule, whole: frozenset[str], fresh: str) -> list[
     rule accept it, and a character that no rule has. Whatever a rule looks for in the
     representative is also in the name. So a rule that takes the representative takes the name too.
     """
-    exact = [name for name in sorted(whole) if rule.allows(name)]
+    exact = [name for name in sorted(whole) if rule.lets_in(name)]
     match rule.how:
-        case How.IS:
+        case "RULE_TYPE_ID_IS":
             return exact
-        case How.STARTS:
+        case "RULE_TYPE_ID_START_WITH":
             return [*(name + fresh for name in rule.names), *exact]
-        case How.INCLUDES:
+        case "RULE_TYPE_ID_INCLUDES":
             return [*(fresh + name + fresh for name in rule.names), *exact]
-        case How.IS_NOT | How.ANY:
+        case _:
             return [fresh, *exact]
 
 
@@ -437,11 +390,10 @@ def failing_samples(plan: Plan, guards: Guards) -> Iterator[GuardViolation]:
     impact = plan.section(PolicyImpact)
     if impact is None or not impact.writes or POLICY_SAMPLES in guards.allow:
         return
-    failures = impact.failures
-    if not failures:
+    wrong = [*map(_reported_otherwise, impact.failures)]
+    if not wrong:
         return
-    counted = "1 sample" if len(failures) == 1 else f"{len(failures)} samples"
-    wrong = [*map(_reported_otherwise, failures)]
+    counted = "1 sample" if len(wrong) == 1 else f"{len(wrong)} samples"
     shown = listed(wrong, MOST_NAMED, "; ")
     remedies = (
         "declare the policies in an order in which each sample meets the expected one",
@@ -460,7 +412,7 @@ def failing_samples(plan: Plan, guards: Guards) -> Iterator[GuardViolation]:
 
 def _reported_otherwise(answer: SampleAnswer) -> str:
     expected, got = (
-        quoted(met.policy) if met is not None and met.policy else "no policy"
+        _named(Met(met.policy) if met is not None else None)
         for met in (Met(answer.sample.policy), answer.after)
     )
     return f"{answer.sample.log} expects {expected}, and would have {got}"
