@@ -289,8 +289,7 @@ class KeyedList:
     def _arrived(self, name: str, index: int, home: KeyedItem, inner: MergeInputs) -> None:
         """Merge an item that git declares in another list, and live has here as number `index`."""
         place = (*self.path, name)
-        written = value_at(self.merge.whole.written, home.at)
-        inner = replace(inner, ours=home.item, written=written)
+        inner = replace(inner, ours=home.item, written=value_at(self.merge.whole.written, home.at))
         was = self._homes(self.merge.base, name)
         if name in self.base:
             # Git moved the item, and the move is not applied yet.
@@ -331,8 +330,7 @@ class KeyedList:
         shifted = shifted_in([now[name] for name in base if name in now])
         for name, place in now.items():
             if name in was and place in shifted:
-                path = (*self.path, name)
-                yield Adopted(path=path, before=was[name], after=place, moves=True)
+                yield Adopted(path=(*self.path, name), before=was[name], after=place, moves=True)
 
 
 def secret_places(
@@ -500,8 +498,7 @@ class _Merge:
         if sides.live is ABSENT:
             return False
         belongs = holds_seal(sides.ours) or holds_seal(sides.base)
-        is_known = isinstance(sides.live, Template)
-        return (belongs and not is_known) or holds_hidden(sides.shown)
+        return (belongs and not isinstance(sides.live, Template)) or holds_hidden(sides.shown)
 
     def take(self, sides: MergeInputs, path: Path, shape: Shape) -> Edit | None:
         """Adopt an edit, unless it may hold a secret: then a person has to decide."""

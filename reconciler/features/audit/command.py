@@ -486,8 +486,7 @@ def _shown(made: Audit, form: str, session: Session, style: Style) -> str:
         case "json":
             return audit_json(made, session.name, session.target.name)
         case "sarif":
-            folder = folder_in_repository(session.project.root)
-            return audit_sarif(made, folder, session.name)
+            return audit_sarif(made, folder_in_repository(session.project.root), session.name)
         case "markdown":
             return audit_markdown(made, session.name)
         case "html":

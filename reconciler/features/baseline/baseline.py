@@ -101,8 +101,7 @@ def read_baseline(project: Project) -> tuple[AcceptedCounts, tuple[Complaint, ..
     if None in entries:
         message = "this line of the baseline is no accepted complaint"
         finding = Finding(MALFORMED, (), message, suggestion=_REMEDY)
-        number = entries.index(None) + 1
-        return {}, (complaint_at(name, Lines(text), number, 1, finding),)
+        return {}, (complaint_at(name, Lines(text), entries.index(None) + 1, 1, finding),)
     return _counted(entries), ()
 
 

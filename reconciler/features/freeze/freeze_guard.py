@@ -140,8 +140,7 @@ async def _named_by_events(api: Api, incidents: list[Incident]) -> dict[str, _Fa
             continue
         own = incident_of[inner.id]
         labels = ((alert_label.key, alert_label.value) for alert_label in known.alert_labels)
-        more = _facts([known.alert_name], [known.alert_id], labels)
-        facts[own] = facts.get(own, _Facts()) | more
+        facts[own] = facts.get(own, _Facts()) | _facts([known.alert_name], [known.alert_id], labels)
     # Labels say what an incident is about; a name alone does not identify its alert.
     unseen = [
         incident.id

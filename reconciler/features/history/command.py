@@ -220,8 +220,7 @@ def _rank(ordered: Sequence[float], share: float) -> float | None:
 def _grouped(
     fates: Sequence[ChangeOutcome], key: Callable[[ChangeOutcome], str]
 ) -> dict[str, CountsDocument]:
-    groups = groupby(sorted(fates, key=key), key)
-    return {name: _counts_of([*group]) for name, group in groups}
+    return {name: _counts_of([*group]) for name, group in groupby(sorted(fates, key=key), key)}
 
 
 def _weeks(

@@ -297,15 +297,13 @@ def convert(document: Json, source: str, beside: Beside = ALONE) -> Conversion:
         notes.leave("title, description", f"only their first {LONGEST_TEXT:,} characters fit")
     _put_times(dashboard, inner, notes)
     variables = _put_variables(dashboard, inner, notes)
-    sections = _sections(inner, notes)
     dashboard["layout"] = {
-        "sections": [_section(section, variables, notes) for section in sections]
+        "sections": [_section(section, variables, notes) for section in _sections(inner, notes)]
     }
     inner.take("schemaVersion")
     notes.unread("dashboard", inner)
     notes.unread("around the dashboard", outer)
-    made = Converted(DASHBOARD, title, {"dashboard": dashboard}, {}, notes.all)
-    return Conversion((made,))
+    return Conversion((Converted(DASHBOARD, title, {"dashboard": dashboard}, {}, notes.all),))
 
 
 def _put_times(dashboard: dict[str, Json], inner: Fields, notes: Notes) -> None:

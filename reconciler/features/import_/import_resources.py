@@ -95,7 +95,6 @@ def open_for_import(options: Options, exports: Sequence[Path]) -> tuple[Session,
     # Exports often lie next to the manifests that they become.
     options = replace(options, paths=())
     withheld = withheld_from(os.environ)
-    salt = session.salt
     scopes = [
         Scope(
             name,
@@ -107,7 +106,7 @@ def open_for_import(options: Options, exports: Sequence[Path]) -> tuple[Session,
                 os.environ,
                 Allowed.ALL if name == session.name else Allowed.NOTHING,
             ),
-            salt=salt,
+            salt=session.salt,
             withheld=withheld,
         )
         for name, environment in {
@@ -341,7 +340,6 @@ def import_now(options: Options, wanted: ToImport, patience: LockTimeout) -> Imp
     with TemporaryFile() as stream:
         spool = Buffer(stream, session.environment.api, wanted.minimal)
         gathered = gather(options, session, wanted, journal.history, spool)
-        hiding = Hiding(secrets, lambda: journal.salt)
         work = _Work(
             options=options,
             wanted=wanted,
@@ -349,7 +347,7 @@ def import_now(options: Options, wanted: ToImport, patience: LockTimeout) -> Imp
             journal=journal,
             spool=spool,
             gathered=gathered,
-            hiding=hiding,
+            hiding=Hiding(secrets, lambda: journal.salt),
             result=ImportResult(session),
         )
         work.match()
@@ -639,9 +637,8 @@ class _Work:
                 if entries:
                     journal.append(entries)
                 step.done += len(some)
-        ids = self.there.ids()
         known = [
-            self._entry(resource, manifest.ref, begun, _filled(manifest, ids))
+            self._entry(resource, manifest.ref, begun, _filled(manifest, self.there.ids()))
             for resource, manifest in self.agreed
         ]
         if known:
@@ -664,8 +661,7 @@ class _Work:
         texts: list[tuple[Path, str]] = []
         for candidate in some:
             # Files that a stopped run left exist already with the text that would be written.
-            own = self._texts(candidate)
-            new = [pair for pair in own if pair[0] not in self.left_behind]
+            new = [pair for pair in self._texts(candidate) if pair[0] not in self.left_behind]
             texts.extend(new)
             if new:
                 self._note(candidate, [file for file, _ in new])
@@ -694,14 +690,13 @@ class _Work:
         live = self.hiding.hidden(self.spool.spec(brief))
         spec = live if declared is None else declared
         manifest = Manifest(ref, spec, Source("", 1), remote_id)
-        seen = Seen(remote_id, live)
         return ImportedEntry(
             run=run.run,
             at=run.at,
             ref=ref,
             remote_id=remote_id,
             origin=brief.origin,
-            declared=brief.kind.remote.complete(manifest, seen, Memory()),
+            declared=brief.kind.remote.complete(manifest, Seen(remote_id, live), Memory()),
             revision=brief.revision,
         )
 
@@ -722,5 +717,4 @@ class _Work:
         if record.keys and len(texts) == 1:
             document = read_text(manifest, is_json=False).documents[0]
             text = DocumentText(name, document, prefix=("spec",), ref=str(ref))
-            found = [text.complaint(key) for key in record.keys]
-            self.options.reporter.complain(found)
+            self.options.reporter.complain([text.complaint(key) for key in record.keys])

@@ -77,8 +77,7 @@ def plain_name(title: str) -> str:
     name = "-".join(words)
     if len(name) <= LONGEST:
         return name
-    cut = name[: LONGEST + 1].rpartition("-")[0]
-    return cut or name[:LONGEST]
+    return name[: LONGEST + 1].rpartition("-")[0] or name[:LONGEST]
 
 
 def kind_word(kind: str) -> str:
@@ -585,8 +584,7 @@ def _not_declared(found: Sequence[Brief], there: There, result: Matched) -> Iter
             continue
         own = {resource.thing or (resource.kind.name, resource.mark, "content"), *keys}
         if own & seen:
-            reason = "it is imported from elsewhere in this run"
-            result.left.append(Left(resource.said, reason))
+            result.left.append(Left(resource.said, "it is imported from elsewhere in this run"))
             continue
         seen |= own
         yield resource

@@ -205,14 +205,13 @@ def _filled_in(part: type[Part]) -> frozenset[str]:
     required = {
         info.alias or name for name, info in part.model_fields.items() if info.is_required()
     }
-    chosen = frozenset[str]().union(*part.alternatives)
     return frozenset(
         name
         for name, facts in facts_of(part).items()
         if part is not IdValue
         and not (facts.observed or facts.needed or facts.form or facts.listed or facts.part)
         and not (facts.bound and facts.bound.low)
-    ).difference(required, chosen)
+    ).difference(required, frozenset[str]().union(*part.alternatives))
 
 
 def _missing(record: ImportRecord, report: SpecReport) -> Iterator[tuple[Path, str]]:

@@ -19,6 +19,7 @@ from itertools import chain
 from operator import and_
 from typing import ClassVar
 
+from reconciler import model
 from reconciler.api.client import Api
 from reconciler.applying.one_write import (
     PAUSES,
@@ -44,16 +45,6 @@ from reconciler.kinds.assumed_reads import text
 from reconciler.kinds.kind import Kind, Sending, WriteResult, observe
 from reconciler.kinds.log_policy_set import INCLUDES, IS, IS_NOT, STARTS, NameMatcher
 from reconciler.kinds.log_policy_set.remote import bulk_test
-from reconciler.model import (
-    Action,
-    Change,
-    GuardViolation,
-    Plan,
-    Refused,
-    Seen,
-    Unconfirmed,
-    Written,
-)
 from reconciler.model.quoting import listed, quoted
 from reconciler.operations.plan_and_drift import SectionRequest
 from reconciler.planning.guards import PlanUnderGuard
@@ -311,7 +302,7 @@ def _covered(takers: tuple[list[int], list[int], list[int]]) -> bool:
     )
 
 
-async def with_policy_impact(request: SectionRequest) -> Plan:
+async def with_policy_impact(request: SectionRequest) -> model.Plan:
     """Return the plan with its impact on the samples; its digest covers the samples then."""
     made, samples = request.plan, request.asked
     impact = await policy_impact(request.api, made, samples)
@@ -328,7 +319,7 @@ async def with_policy_impact(request: SectionRequest) -> Plan:
     return made.with_section(replace(impact, of_base=request.session.against is not None))
 
 
-async def policy_impact(api: Api, plan: Plan, samples: Samples) -> PolicyImpact | None:
+async def policy_impact(api: Api, plan: model.Plan, samples: Samples) -> PolicyImpact | None:
     """Ask the service about the samples, and compare; None where the plan has no policy list.
 
     The error of a service that cannot be asked is in the result, and stops no plan.
@@ -338,7 +329,7 @@ async def policy_impact(api: Api, plan: Plan, samples: Samples) -> PolicyImpact 
         return None
     answers: Sequence[Met] = ()
     unasked = "the list that is live could not be read"
-    if change.action is not Action.BLOCKED:
+    if change.action is not model.Action.BLOCKED:
         try:
             answers, unasked = await answers_to(api, samples.rows), ""
         except ReconcilerError as error:
@@ -348,13 +339,13 @@ async def policy_impact(api: Api, plan: Plan, samples: Samples) -> PolicyImpact 
 
 
 def impact_of(
-    change: Change, samples: Samples, told: Sequence[Met], unasked: str, *, any_case: bool
+    change: model.Change, samples: Samples, told: Sequence[Met], unasked: str, *, any_case: bool
 ) -> PolicyImpact:
     """Compare what was `told` with what the evaluator says of the live list and of the new list."""
-    seen = change.observation if isinstance(change.observation, Seen) else None
+    seen = change.observation if isinstance(change.observation, model.Seen) else None
     today = policies_in(seen.document if seen else None, seen=True, any_case=any_case)
     tomorrow = policies_in(change.body, any_case=any_case)
-    is_blocked = change.action is Action.BLOCKED
+    is_blocked = change.action is model.Action.BLOCKED
     before: Sequence[Met | None] = told or [None] * len(samples.rows)
     after = before
     if not is_blocked and (change.action.writes or not told):
@@ -379,13 +370,13 @@ def impact_of(
     )
 
 
-async def with_failing(asked: PlanUnderGuard) -> Plan:
+async def with_failing(asked: PlanUnderGuard) -> model.Plan:
     """Return the plan with an objection where it fails samples with an expected policy."""
     found = failing_samples(asked.plan, asked.environment.guards)
     return replace(asked.plan, guarded=(*asked.plan.guarded, *found))
 
 
-def failing_samples(plan: Plan, guards: Guards) -> Iterator[GuardViolation]:
+def failing_samples(plan: model.Plan, guards: Guards) -> Iterator[model.GuardViolation]:
     """Yield one objection where a new list of policies fails samples with an expected policy."""
     impact = plan.section(PolicyImpact)
     if impact is None or not impact.writes or POLICY_SAMPLES in guards.allow:
@@ -402,7 +393,7 @@ def failing_samples(plan: Plan, guards: Guards) -> Iterator[GuardViolation]:
         allowing(POLICY_SAMPLES, plan.environment),
         overriding(POLICY_SAMPLES),
     )
-    yield GuardViolation(
+    yield model.GuardViolation(
         said=f"{counted} of logs would not have the policy that is expected: {shown}",
         remedies=remedies,
         code=POLICY_SAMPLES,
@@ -426,9 +417,9 @@ class Overwritten:
     """An overwrite that was acknowledged and seen, with the list right before and after it."""
 
     sending: Sending
-    answer: Written
-    before: Seen | None
-    after: Seen | None = None
+    answer: model.Written
+    before: model.Seen | None
+    after: model.Seen | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -441,7 +432,7 @@ class Proving:
     impact: PolicyImpact
 
     async def proved(
-        self, kind: Kind, sending: Sending, answer: Written, before: Seen | None
+        self, kind: Kind, sending: Sending, answer: model.Written, before: model.Seen | None
     ) -> Proved:
         """Check that the service gives each sample the planned policy.
 
@@ -533,11 +524,11 @@ class Proving:
         outcome = outcome_of(back, answer)
         stopped_by = answer if isinstance(answer, ReconcilerError) else None
         entry = self.scribe.closing(back.change, outcome)
-        if isinstance(outcome, Written) and isinstance(entry, WrittenEntry):
+        if isinstance(outcome, model.Written) and isinstance(entry, WrittenEntry):
             entry = replace(entry, put_back=True)
             memory = once_written(self.scribe.journal.history.of(back.ref), entry)
             seen = (await seen_after(kind, self.api, [Acknowledged(back, outcome, memory)]))[0]
-            if seen is not None and not isinstance(seen, Seen):
+            if seen is not None and not isinstance(seen, model.Seen):
                 return _unsure(
                     overwrite, f"{said}; the list before was sent back, and is not to be seen"
                 )
@@ -549,10 +540,10 @@ class Proving:
             except (JournalError, Locked) as error:
                 stopped_by = error
         match outcome:
-            case Written():
+            case model.Written():
                 message = f"{said}; the list before was put back, and is live"
-                return Proved(Refused(overwrite.answer.ref, message), message, stopped_by)
-            case Refused(message=why):
+                return Proved(model.Refused(overwrite.answer.ref, message), message, stopped_by)
+            case model.Refused(message=why):
                 message = (
                     f"{said}; the list before was not taken back ({why}): the new list is live"
                 )
@@ -561,7 +552,7 @@ class Proving:
                 message = f"{said}; the answer to putting the list back was lost"
                 return replace(_unsure(overwrite, message), stopped_by=stopped_by)
 
-    async def _now(self, kind: Kind, overwrite: Overwritten) -> Seen | str:
+    async def _now(self, kind: Kind, overwrite: Overwritten) -> model.Seen | str:
         """Read the list once more, or return why it must not be overwritten."""
         now = await self._seen(kind, overwrite)
         if now is None or overwrite.after is None:
@@ -574,17 +565,17 @@ class Proving:
         same = (now.document, now.edit) == (overwrite.after.document, overwrite.after.edit)
         return now if is_ours and same else "another writer changed the list meanwhile"
 
-    async def _seen(self, kind: Kind, overwrite: Overwritten) -> Seen | None:
+    async def _seen(self, kind: Kind, overwrite: Overwritten) -> model.Seen | None:
         """Read the list; None where it cannot be read."""
         memory = self.scribe.journal.history.of(overwrite.answer.ref)
         try:
             found = await observe(kind, self.api, overwrite.sending.manifest, memory)
         except ReconcilerError:
             return None
-        return found if isinstance(found, Seen) else None
+        return found if isinstance(found, model.Seen) else None
 
 
-def _cannot_be_put_back(before: Seen | None) -> str:
+def _cannot_be_put_back(before: model.Seen | None) -> str:
     """Return why the list cannot be written again as it was; "" where it can."""
     if before is None:
         return "it was not read right before"
@@ -606,7 +597,7 @@ def _standing(overwrite: Overwritten, said: str) -> Proved:
 
 def _unsure(overwrite: Overwritten, said: str) -> Proved:
     message = f"{said}: the old list or the new one is live, and the next plan shows which"
-    return Proved(Unconfirmed(overwrite.answer.ref, message), message)
+    return Proved(model.Unconfirmed(overwrite.answer.ref, message), message)
 
 
 def _otherwise(answer: SampleAnswer) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -107,9 +107,12 @@ def rollback(  # noqa: PLR0913 - one parameter a flag
     if write and out is not None:
         raise UsageError("--out is for a plan, and --write makes none")
     if write:
-        return _write(
-            open_target(options), (run, refs), options, form, live=live, only_shown=dry_run
-        )
+        if form not in _OF_EDITS:
+            raise UsageError(f"--format {form} is for a rollback without --write")
+        edits = write_manifests(open_target(options), run, refs, live=live, only_shown=dry_run)
+        style = stdout_style(verbose=options.verbose)
+        text = written_json(edits) if form == "json" else written_text(edits, style)
+        return data(text, ending=edits.exit_code)
     if form not in (_OF_PLANS if dry_run else _OF_APPLIES):
         with_or_without = "without" if dry_run else "with"
         raise UsageError(f"--format {form} is for a rollback {with_or_without} --dry-run")
@@ -131,24 +134,6 @@ def rollback(  # noqa: PLR0913 - one parameter a flag
         outcomes = applied.outcomes if applied is not None else ()
         if not options.quiet and any(isinstance(outcome, Written) for outcome in outcomes):
             _advise(made)
-
-
-def _write(
-    session: Session,
-    named: tuple[str, Sequence[Ref]],
-    options: Options,
-    form: str,
-    *,
-    live: bool,
-    only_shown: bool,
-) -> int:
-    if form not in _OF_EDITS:
-        raise UsageError(f"--format {form} is for a rollback without --write")
-    run, refs = named
-    made = write_manifests(session, run, refs, live=live, only_shown=only_shown)
-    if form == "json":
-        return data(written_json(made), ending=made.exit_code)
-    return data(written_text(made, stdout_style(verbose=options.verbose)), ending=made.exit_code)
 
 
 def _show(

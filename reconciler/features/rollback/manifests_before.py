@@ -168,19 +168,17 @@ def write_manifests(
         command, _, undone = run.entry.command.partition(" ")
         if command == ROLLBACK and undone:
             name, refs = undone, refs or [before.ref for before in before_run(journal.entries, run)]
-    states = states_before(session, journal, name, refs, live=live)
-    back = way_back(session, states)
+    found = states_before(session, journal, name, refs, live=live)
+    back = way_back(session, found)
     files = back.files()
     if not only_shown:
         for file in files:
             script = file.script
             replace_text(script.path, script.name, back.roots, before=script.text, after=file.after)
-    blocked = {
-        change.ref: words_of(change.reasons[0], change.ref) for change in states.found.blocked
-    }
+    blocked = {change.ref: words_of(change.reasons[0], change.ref) for change in found.blocked}
     return WrittenBack(
         environment=session.name,
-        run=states.run.entry.run,
+        run=found.run.entry.run,
         files=[
             TextEdit(name=file.script.name, before=file.script.text, after=file.after)
             for file in files

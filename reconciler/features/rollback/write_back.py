@@ -110,8 +110,7 @@ class ValueFinder:
         """Return where the value of a text that is one expression is written."""
         match whole(text):
             case Expression(word=ExpressionKind.FILE, name=name):
-                path = here.script.path.parent / name
-                script = self.originals.script_at(path)
+                script = self.originals.script_at(here.script.path.parent / name)
                 values = [] if script is None else script.values
                 held = [nth for nth, value in enumerate(values) if value is not None]
                 return Place(script, held[0]) if script is not None and len(held) == 1 else None
@@ -393,8 +392,7 @@ def _with_value(document: Json, path: Path, value: Json | Missing) -> Json:
         return document if value is ABSENT else value
     step, rest = path[0], path[1:]
     if isinstance(document, list) and isinstance(step, int):
-        inner = _with_value(document[step], rest, value)
-        return [*document[:step], inner, *document[step + 1 :]]
+        return [*document[:step], _with_value(document[step], rest, value), *document[step + 1 :]]
     fields = document if isinstance(document, dict) else {}
     if not rest and value is ABSENT:
         return {key: field for key, field in fields.items() if key != step}
