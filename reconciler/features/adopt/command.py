@@ -189,10 +189,11 @@ class _Run:
     @property
     def folders(self) -> set[Path]:
         """Return the folders of the files that are adopted into."""
-        scripts = (original.export or original.script for original in self.originals.values())
-        beside = {script.path.resolve().parent for script in scripts}
-        return beside | {
-            original.script.path.resolve().parent for original in self.originals.values()
+        return {
+            script.path.resolve().parent
+            for original in self.originals.values()
+            for script in (original.script, original.export)
+            if script is not None
         }
 
     def _find(self, named: Sequence[Manifest]) -> None:

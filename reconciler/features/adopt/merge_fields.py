@@ -122,9 +122,7 @@ def agrees(live: Json | Missing, declared: Json | Missing, shape: Shape) -> bool
     """Return whether live has what is declared, whatever it adds itself."""
     if declared is ABSENT:
         return is_zero(live, shape.enumeration)
-    if live is ABSENT:
-        return shape.are_one(live, declared)
-    return covers(live, declared, shape)
+    return shape.are_one(live, declared) if live is ABSENT else covers(live, declared, shape)
 
 
 def items_of(document: Json | Missing) -> list[Json]:
@@ -136,9 +134,7 @@ def holds_hidden(value: Json | Missing) -> bool:
     """Return whether any part of a live value is hidden."""
     if isinstance(value, dict):
         return any(map(holds_hidden, value.values()))
-    if isinstance(value, list):
-        return any(map(holds_hidden, value))
-    return value == HIDDEN
+    return any(map(holds_hidden, value)) if isinstance(value, list) else value == HIDDEN
 
 
 @dataclass(frozen=True, slots=True)

@@ -263,9 +263,8 @@ async def _has_older(api: Api, span: Span) -> bool:
 
 def _note(error: ReconcilerError, rest: Rest, told: LookedBack) -> None:
     """Record why something cannot be read. Raises errors that concern the whole run."""
-    if isinstance(error, NotAuthorised) and not error.known:
-        raise error
-    if not isinstance(error, NotAuthorised | ServiceRefused | Unavailable):
+    is_of_the_key = isinstance(error, NotAuthorised) and not error.known
+    if is_of_the_key or not isinstance(error, NotAuthorised | ServiceRefused | Unavailable):
         raise error
     told.failures.append(error)
     kind = next((words for kind, words in _WHY.items() if isinstance(error, kind)), _NOT_SAID)

@@ -158,11 +158,9 @@ def records_of(
     foreign: Sequence[Converted], withheld: Withheld, beside: Beside
 ) -> Iterator[ImportRecord | Left]:
     """Yield the records of all converted resources; no name depends on their order."""
-    given = with_unique_names(foreign, beside.ids)
-    if beside.ids:
-        beside.met.update(given.met)
-    yield from given.left
-    for naming in given.each:
+    namings, left_over = with_unique_names(foreign, beside.ids, beside.met)
+    yield from left_over
+    for naming in namings:
         made = naming.made
         called = f"{made.kind.name} `{named(naming.handle)}` ({made.where})"
         if naming.why_not:
@@ -281,8 +279,7 @@ def _is_member(kind: Kind, item: Json) -> bool:
 def _members(document: Json) -> Iterator[tuple[str, Json]]:
     """Yield the items of a list, or of the lists and objects inside a wrapper."""
     if isinstance(document, list):
-        for index, item in enumerate(document, 1):
-            yield f"item {index}", item
+        yield from ((f"item {index}", item) for index, item in enumerate(document, 1))
     elif isinstance(document, dict):
         inner = {key: value for key, value in document.items() if isinstance(value, dict | list)}
         lists = {
@@ -291,8 +288,7 @@ def _members(document: Json) -> Iterator[tuple[str, Json]]:
             if value and isinstance(value, list) and all(isinstance(item, dict) for item in value)
         }
         for key, value in lists.items():
-            for index, item in enumerate(value, 1):
-                yield f"{key} {index}", item
+            yield from ((f"{key} {index}", item) for index, item in enumerate(value, 1))
         if not lists and len(inner) == 1:
             yield from (("", value) for value in inner.values())
 

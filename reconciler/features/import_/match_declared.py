@@ -165,23 +165,18 @@ class Naming:
     is_twin: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class UniqueNames:
-    """The names of each resource, the names `met` that `--id` accepts, and the ids `left` over."""
+def with_unique_names(
+    made: Sequence[Converted], ids: Mapping[str, str], met: set[str]
+) -> tuple[list[Naming], list[Left]]:
+    """Return the names of each resource, with its own id of `ids`, and the ids left over.
 
-    each: Sequence[Naming]
-    met: set[str] = field(default_factory=set)
-    left: list[Left] = field(default_factory=list)
-
-
-def with_unique_names(made: Sequence[Converted], ids: Mapping[str, str]) -> UniqueNames:
-    """Return the names of each resource, with its own id of `ids`.
+    The names that `--id` accepts are added to `met`.
 
     Resources of one name are distinguished by severity, else by the first different label in
     alphabetical order, else by digits of their digests.
     """
-    result = UniqueNames([Naming(resource, resource.name) for resource in made])
-    firsts = [*_without_twins(result.each)]
+    namings = [Naming(resource, resource.name) for resource in made]
+    firsts = [*_without_twins(namings)]
     alike: dict[tuple[str, str], list[Naming]] = defaultdict(list)
     for naming in firsts:
         alike[naming.made.kind.name, plain_name(naming.made.name)].append(naming)
@@ -190,9 +185,7 @@ def with_unique_names(made: Sequence[Converted], ids: Mapping[str, str]) -> Uniq
             for naming, mark in zip(group, marks_of(group), strict=True):
                 naming.handle = f"{naming.made.name}[{mark}]"
                 naming.mark = "" if naming.made.labels is None else mark
-    if ids:
-        _hand_out(firsts, ids, result)
-    return result
+    return namings, [*_hand_out(firsts, ids, met)] if ids else []
 
 
 def _without_twins(given: Sequence[Naming]) -> Iterator[Naming]:
@@ -229,26 +222,26 @@ def marks_of(given: Sequence[Naming]) -> list[str]:
     ]
 
 
-def _hand_out(firsts: Sequence[Naming], ids: Mapping[str, str], result: UniqueNames) -> None:
-    """Assign each id to its resource; an id that fits several resources of a kind is left."""
+def _hand_out(firsts: Sequence[Naming], ids: Mapping[str, str], met: set[str]) -> Iterator[Left]:
+    """Assign each id to its resource; yield those that fit several resources of a kind."""
     by_name: dict[str, list[Naming]] = defaultdict(list)
     for naming in firsts:
-        result.met.update((naming.made.name, naming.handle))
+        met.update((naming.made.name, naming.handle))
         by_name[naming.made.name].append(naming)
     owners: dict[tuple[str, str], list[Naming]] = defaultdict(list)
     for key, remote_id in ids.items():
         found = by_name.get(key) or _selected(key, by_name)
         if found:
-            result.met.add(key)
+            met.add(key)
         of_kind: dict[str, list[Naming]] = defaultdict(list)
         for naming in found:
             of_kind[naming.made.kind.name].append(naming)
         for kind, namings in of_kind.items():
             if len(namings) > 1:
-                result.left.append(_ambiguous(key, kind, namings))
-                continue
-            owners[kind, remote_id.lower()].append(namings[0])
-            namings[0].remote_id = remote_id
+                yield _ambiguous(key, kind, namings)
+            else:
+                owners[kind, remote_id.lower()].append(namings[0])
+                namings[0].remote_id = remote_id
     _refuse_shared(owners)
 
 

@@ -226,8 +226,7 @@ def _missing(record: ImportRecord, report: SpecReport) -> Iterator[tuple[Path, s
     for finding in () if is_whole else record.kind.check(record.spec):
         if finding.code == MISSING and finding.path not in untold:
             yield finding.path, f"{finding.message}; add it before this is changed"
-    for path, names in untold.items():
-        yield path, describe_unreported(names)
+    yield from ((path, describe_unreported(names)) for path, names in untold.items())
 
 
 def _refused(record: ImportRecord, why: str) -> Left:
@@ -245,9 +244,7 @@ def _without(spec: dict[str, Json], path: tuple[str, ...]) -> dict[str, Json]:
     inner = spec.get(first)
     if not rest:
         return {key: value for key, value in spec.items() if key != first}
-    if not isinstance(inner, dict):
-        return spec
-    return {**spec, first: _without(inner, tuple(rest))}
+    return {**spec, first: _without(inner, tuple(rest))} if isinstance(inner, dict) else spec
 
 
 def _id_at(kind: Kind, document: Json, path: Path) -> RemoteId | None:

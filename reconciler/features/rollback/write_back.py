@@ -748,23 +748,19 @@ class WayBack:
 
     def _is_unlike(self, manifest: Manifest) -> bool:
         """Return whether a manifest differs from what is wanted in more than it is to."""
-        shape = BY_NAME[manifest.ref.kind].exact_shape
-        left, aimed = (
-            {change.path for change in differences(side, self.wanted[manifest.ref], shape)}
-            for side in (self._now(manifest), self.aims[manifest.ref])
-        )
-        return not left <= aimed
+        ref = manifest.ref
+        return not self._unwanted(ref, self._now(manifest)) <= self._unwanted(ref, self.aims[ref])
 
     def _is_nearer(self, before: Manifest, after: Manifest) -> bool:
         """Return whether a manifest differs from what is wanted in fewer fields than before."""
-        if after.ref not in self.wanted:
-            return False
-        wanted, shape = self.wanted[after.ref], BY_NAME[after.ref.kind].exact_shape
-        left, first = (
-            {difference.path for difference in differences(self._now(side), wanted, shape)}
-            for side in (after, before)
+        ref = after.ref
+        return ref in self.wanted and (
+            self._unwanted(ref, self._now(after)) < self._unwanted(ref, self._now(before))
         )
-        return left < first
+
+    def _unwanted(self, ref: Ref, spec: dict[str, Json]) -> set[Path]:
+        shape = BY_NAME[ref.kind].exact_shape
+        return {difference.path for difference in differences(spec, self.wanted[ref], shape)}
 
 
 def _changed(before: Workspace, after: Workspace) -> dict[Ref, set[Path]]:

@@ -75,7 +75,7 @@ def test_digest_of_a_selection(site: Site) -> None:
     chosen = site.plan(selected=Selected(("SLO/*",), (), 1))
     remark = RollsBack(run="r", at="", command="apply", actor="", commit="")
     entry = RunEntry(run="r", at="", actor="", commit="", digest="", command="apply")
-    found = Found(site.journal, RunSummary(entry), site.root, live=False, secrets={})
+    found = Found(site.journal, RunSummary(entry=entry), site.root, live=False, secrets={})
 
     made = with_restored(chosen, PLACE, found, remark, ())
 
