@@ -374,13 +374,6 @@ def _read_back(text: str) -> dict[str, Json] | None:
     return read
 
 
-def _filled(manifest: Manifest, ids: Mapping[Ref, RemoteId]) -> dict[str, Json]:
-    """Return a manifest's document with the known ids filled in."""
-    spec = resolve(manifest.spec, ids)
-    assert isinstance(spec, dict)  # noqa: S101 - filling references keeps the form
-    return spec
-
-
 @dataclass(kw_only=True)
 class _Work:
     """One import; the text of each manifest is rendered once, when all names are known."""
@@ -481,7 +474,7 @@ class _Work:
 
     def _declared(self, brief: Brief, manifest: Manifest, ids: Mapping[Ref, RemoteId]) -> Left:
         """Return the note that a manifest exists; agree to its journal entry if there is none."""
-        spec = _filled(manifest, ids)
+        spec = resolve(manifest.spec, ids)
         live = conceal(self.spool.spec(brief), spec, brief.kind.shape)
         note = f"it is declared at {manifest.source} already"
         if not covers(live, spec, brief.kind.shape):
@@ -499,9 +492,9 @@ class _Work:
         refs = [candidate.ref for candidate in new]
         stems = file_names(refs, together=self.wanted.to is not None)
         folders = self._folders(candidate.brief for candidate in new)
-        files = (folders[ref.kind] / f"{stems[ref]}.yaml" for ref in refs)
         self.matched.new = [
-            replace(candidate, file=file) for candidate, file in zip(new, files, strict=True)
+            replace(candidate, file=folders[candidate.ref.kind] / f"{stems[candidate.ref]}.yaml")
+            for candidate in new
         ]
 
     def _folders(self, briefs: Iterable[Brief]) -> dict[str, Path]:
@@ -617,10 +610,13 @@ class _Work:
             self._note(candidate, self._files_of(candidate))
 
     def _note(self, candidate: NamedImport, files: Sequence[Path]) -> None:
-        shown = display_name(candidate.file, self.root)
-        remote_id = candidate.brief.record.remote_id
-        readable = candidate.brief.can_be_read
-        taken = ImportedResource(candidate.ref, shown, remote_id, tuple(sorted(files)), readable)
+        taken = ImportedResource(
+            candidate.ref,
+            display_name(candidate.file, self.root),
+            candidate.brief.record.remote_id,
+            tuple(sorted(files)),
+            candidate.brief.can_be_read,
+        )
         self.result.imported.append(taken)
 
     def write(self) -> None:
@@ -637,8 +633,9 @@ class _Work:
                 if entries:
                     journal.append(entries)
                 step.done += len(some)
+        ids = self.there.ids()
         known = [
-            self._entry(resource, manifest.ref, begun, _filled(manifest, self.there.ids()))
+            self._entry(resource, manifest.ref, begun, resolve(manifest.spec, ids))
             for resource, manifest in self.agreed
         ]
         if known:

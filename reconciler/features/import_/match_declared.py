@@ -398,6 +398,12 @@ ObjectId: TypeAlias = tuple[str, RemoteId]
 """An object of the service: its kind, and its id, which is "" where there is only one object."""
 
 
+def object_of(kind: Kind, known: RemoteId | None) -> ObjectId | None:
+    """Return the object with an id, None where it is unknown."""
+    known = "" if kind.singleton else known
+    return None if known is None else (kind.name, known)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Brief:
     """A record without its document, so that thousands of them use little memory.
@@ -426,11 +432,7 @@ class Brief:
     @property
     def thing(self) -> ObjectId | None:
         """The object of the service, None where it is unknown."""
-        if self.kind.singleton and not self.record.elsewhere:
-            return self.kind.name, ""
-        known = self.record.remote_id
-        is_here = known is not None and not self.record.elsewhere
-        return (self.kind.name, known) if is_here and known is not None else None
+        return None if self.record.elsewhere else object_of(self.kind, self.record.remote_id)
 
     @property
     def is_remembered(self) -> bool:
@@ -484,14 +486,11 @@ class There:
 
     def objects(self) -> dict[ObjectId, Manifest]:
         """Return the manifests by object."""
-        found: dict[ObjectId, Manifest] = {}
-        for manifest in self.manifests:
-            known = self.id_of(manifest)
-            if BY_NAME[manifest.ref.kind].singleton:
-                found[manifest.ref.kind, ""] = manifest
-            elif known is not None:
-                found[manifest.ref.kind, known] = manifest
-        return found
+        found = (
+            (object_of(BY_NAME[manifest.ref.kind], self.id_of(manifest)), manifest)
+            for manifest in self.manifests
+        )
+        return {known: manifest for known, manifest in found if known is not None}
 
     def by_slug(self) -> dict[tuple[str, str, str], Manifest]:
         """Return the manifests by identities other than ids."""
@@ -510,10 +509,10 @@ class There:
             fits = NAME.fullmatch(ref.name) is not None and len(ref.name) <= LONGEST_NAME
             if kind is None or ref in taken or memory.pending is not None or not fits:
                 continue
-            if kind.singleton:
-                found[ref.kind, ""] = ref.name
-            elif memory.remote_id is not None:
-                found[ref.kind, kind.normal_id(memory.remote_id)] = ref.name
+            known = memory.remote_id
+            thing = object_of(kind, None if known is None else kind.normal_id(known))
+            if thing is not None:
+                found[thing] = ref.name
         return found
 
     def taken(self) -> set[Ref]:

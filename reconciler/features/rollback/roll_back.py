@@ -253,10 +253,13 @@ class Found:
             self._block(before, model.NothingBefore(compacted=before.compacted, live=is_live))
 
     def _put_back(
-        self, before: Before, document: dict[str, Json], source: model.PutBack, owned: Json = None
+        self,
+        before: Before,
+        document: dict[str, Json],
+        source: model.PutBack,
+        owned: Json = None,
     ) -> None:
         spec, lost = unsealed(document, self._secret, self.journal.salt)
-        assert isinstance(spec, dict)  # noqa: S101 - opening keeps the form
         if lost or any(self.withheld.findings(spec)):
             self._block(before, model.SecretsLost(tuple(sorted(lost - {""}))))
             return
@@ -269,8 +272,8 @@ class Found:
         self.said[before.ref] = source
         if isinstance(owned, dict):
             opened, _ = unsealed(owned, self._secret, self.journal.salt)
-            whole = secret_values(spec) != secret_values(opened)
-            self.owned[before.ref] = spec if whole or not isinstance(opened, dict) else opened
+            is_whole = secret_values(spec) != secret_values(opened)
+            self.owned[before.ref] = spec if is_whole else opened
 
     def _secret(self, name: str) -> str:
         if self.withheld.why(name, ""):
@@ -311,24 +314,16 @@ def _point(found: Found) -> None:
     for _, manifests in by_kind:
         refs: dict[str, model.Ref] = {}
         for manifest in manifests:
-            ref, spec = manifest.ref, _pointing_object(manifest.spec, targets)
+            ref, spec = manifest.ref, pointing(manifest.spec, targets)
             found.manifests.append(replace(manifest, spec=spec, references=references_in(spec)))
             if ref in owned:
-                owned[ref] = _pointing_object(owned[ref], targets)
+                owned[ref] = pointing(owned[ref], targets)
             refs[str(journal.history.of(ref).remote_id)] = ref
         targets |= {**refs, **{old: refs[new] for old, new in since.items() if new in refs}}
 
 
 def _order(about: model.Manifest | model.Change) -> int:
     return [*BY_NAME].index(about.ref.kind)
-
-
-def _pointing_object(
-    document: dict[str, Json], targets: Mapping[str, model.Ref | str]
-) -> dict[str, Json]:
-    found = pointing(document, targets)
-    assert isinstance(found, dict)  # noqa: S101 - it keeps the form
-    return found
 
 
 def _chosen(

@@ -519,12 +519,11 @@ class WayBack:
     def _now(self, manifest: Manifest) -> dict[str, Json]:
         """Return what a manifest declares, completed as a plan completes it."""
         memory = self.history.of(manifest.ref)
-        ids = {ref: known.remote_id for ref, known in self.history.memories.items()}
-        spec = resolve(manifest.spec, {ref: id_ for ref, id_ in ids.items() if id_ is not None})
-        assert isinstance(spec, dict)  # noqa: S101 - filling references keeps the form
+        known = self.history.memories.items()
+        ids = {ref: seen.remote_id for ref, seen in known if seen.remote_id is not None}
         before = Seen(memory.remote_id, self.wanted[manifest.ref])
         remote = BY_NAME[manifest.ref.kind].remote
-        return remote.complete(replace(manifest, spec=spec), before, memory)
+        return remote.complete(replace(manifest, spec=resolve(manifest.spec, ids)), before, memory)
 
     def places(self) -> list[tuple[str, int]]:
         """Return file and line of each value that `files` edit, in their order."""
