@@ -207,13 +207,13 @@ FEATURES: dict[str, dict[str, dict[str, str]]] = {
             "rollback": "roll_back:before_of",
         },
         "ci-proposing-steps": {
-            "rollback": "manifests_before:proposal",
+            "rollback": "command:proposal",
         },
         "ci-inputs": {
-            "run": "manifests_before:check_run",
+            "run": "command:check_run",
         },
         "schemas": {
-            "written-back": "manifests_before:WrittenBackDocument What rollback --write edited",
+            "written-back": "command:WrittenBackDocument What rollback --write edited",
         },
         "guards": {
             "undoes-rollback": "undone_rollbacks:with_undone",

@@ -245,8 +245,8 @@ def named_values(document: Json) -> dict[str, str]:
 
 
 def unsealed(
-    document: Json, value_of: Callable[[str], str], salt: str
-) -> tuple[Json, frozenset[str]]:
+    document: _Document, value_of: Callable[[str], str], salt: str
+) -> tuple[_Document, frozenset[str]]:
     """Return a document of the journal ready to send, and the secrets that cannot be filled in.
 
     `value_of` returns the present value of a secret by its name, "" where there is none. A hole is
@@ -269,20 +269,20 @@ def unsealed(
             lost.add(name)
         return SecretHole(name, value, sealed)
 
-    ready = each_text(document, opened)
+    ready = cast("_Document", each_text(document, opened))
     return ready, frozenset(lost)
 
 
 _MAY_BE_ID = re.compile(r"[A-Za-z0-9_-]{16,64}")
 
 
-def pointing(document: Json, things: Mapping[str, Ref | str]) -> Json:
+def pointing(document: _Document, things: Mapping[str, Ref | str]) -> _Document:
     """Return a document in which former ids, anywhere in its texts, are replaced.
 
     `things` maps a former id to the present id, or to a resource; then its id is filled in before
     sending. Shorter texts than 16 characters are left alone, as they may be anything.
     """
-    return each_text(document, lambda text: _pointing_text(text, things))
+    return cast("_Document", each_text(document, lambda text: _pointing_text(text, things)))
 
 
 def _pointing_text(text: str, things: Mapping[str, Ref | str]) -> Json:

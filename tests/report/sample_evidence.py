@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, cast
 
 from sample_plans import alert, plan_of, plan_of_three, plan_with_signals, rewritten
 
-from reconciler.features.history.command import Counts, Stats, stats_json, stats_text
+from reconciler.features.history.command import CountsDocument, Stats, stats_json, stats_text
 from reconciler.features.track_record.track_records import TrackRecords
 from reconciler.features.watch.alert_noise import (
     Counted,
@@ -83,29 +83,29 @@ NOISE = NoiseWatch(
     complete=False,
 )
 
-_FEW = Counts(
+_FEW = CountsDocument(
     changes=3,
     resources=2,
     reverted=1,
-    hot_fixed=0,
+    hotFixed=0,
     noisier=1,
     troubled=1,
     young=1,
     repaired=1,
-    median=5400.0,
-    p90=5400.0,
+    medianSeconds=5400.0,
+    p90Seconds=5400.0,
 )
-_NONE = Counts(
+_NONE = CountsDocument(
     changes=0,
     resources=0,
     reverted=0,
-    hot_fixed=0,
+    hotFixed=0,
     noisier=0,
     troubled=0,
     young=0,
     repaired=0,
-    median=None,
-    p90=None,
+    medianSeconds=None,
+    p90Seconds=None,
 )
 STATS = Stats(
     since="2026-02-01T00:00:00Z",

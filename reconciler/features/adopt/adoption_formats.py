@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Annotated, Final, Literal, NamedTuple, NotRequired
+from typing import Annotated, Final, Literal, NamedTuple, NotRequired, cast
 
 from pydantic import ConfigDict, Field, JsonValue, with_config
 from typing_extensions import TypedDict
@@ -184,13 +184,12 @@ def _lines(adoption: Adoption, run: AdoptionRun, style: Style) -> Iterator[str]:
 
 
 def _changes(adoption: Adoption) -> tuple[FieldChange, ...]:
-    found = tuple(difference_of(field) for field in adoption.adopted)
     return drift_changes(
         Drift(
             ref=adoption.ref,
             source=adoption.source,
             state="drifted",
-            differences=found,
+            differences=tuple(difference_of(field) for field in adoption.adopted),
             live=adoption.live,
             applied=adoption.applied,
         )
@@ -200,8 +199,7 @@ def _changes(adoption: Adoption) -> tuple[FieldChange, ...]:
 def _remarks(adoption: Adoption, run: AdoptionRun) -> Iterator[str]:
     """Yield remarks on effects of an edit that a reviewer would not expect."""
     if adoption.unseen and adoption.state == "adopted":
-        unseen = [_place(adoption, path) for path in adoption.unseen]
-        places = first_few(unseen, MOST_NAMED)
+        places = first_few([_place(adoption, path) for path in adoption.unseen], MOST_NAMED)
         yield (
             f"the service does not return {places}: as the manifest has them; what it lacks, add "
             "before the next change"
@@ -386,23 +384,12 @@ class AdoptionDocument(TypedDict):
 
 def adopted_json(run: AdoptionRun) -> str:
     """Return the JSON of schemas/adopted.schema.json, ending in a line break."""
-    found = Counter(adoption.state for adoption in run.adoptions)
     document: AdoptionDocument = {
         "formatVersion": 1,
         "environment": run.environment,
         "target": run.target,
         "dryRun": run.only_shown,
-        "summary": {
-            "adopted": found["adopted"],
-            "same": found["same"],
-            "conflict": found["conflict"],
-            "refused": found["refused"],
-            "blocked": found["blocked"],
-            "unread": found["unread"],
-            "gone": found["gone"],
-            "unseen": found["unseen"],
-            "ignored": run.ignored,
-        },
+        "summary": _counts(run),
         "resources": [_resource(adoption, run) for adoption in run.adoptions],
         "files": [
             {
@@ -416,6 +403,12 @@ def adopted_json(run: AdoptionRun) -> str:
     if run.selected is not None:
         document["selection"] = selection_document(run.selected)
     return json_text(document)
+
+
+def _counts(run: AdoptionRun) -> AdoptionCounts:
+    found = Counter[str](adoption.state for adoption in run.adoptions)
+    counts = {state: found[state] for state in AdoptionCounts.__annotations__}
+    return cast("AdoptionCounts", {**counts, "ignored": run.ignored})
 
 
 def _resource(adoption: Adoption, run: AdoptionRun) -> AdoptedResource:

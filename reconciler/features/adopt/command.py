@@ -102,8 +102,7 @@ def adopt_edits(
         entries = [*_entries(made, name, journal.now())]
         if entries:
             warn_of_new_journal(journal, options.reporter, "adopt")
-            commit = applied_commit(session.project)
-            journal.begin(journal.run_entry(name, "adopt", commit))
+            journal.begin(journal.run_entry(name, "adopt", applied_commit(session.project)))
             journal.append(entries)
     return made
 
@@ -190,17 +189,17 @@ class _Run:
     @property
     def folders(self) -> set[Path]:
         """Return the folders of the files that are adopted into."""
-        scripts = (original.export or original.script for original in self.originals.values())
-        beside = {script.path.resolve().parent for script in scripts}
-        return beside | {
-            original.script.path.resolve().parent for original in self.originals.values()
+        return {
+            script.path.resolve().parent
+            for original in self.originals.values()
+            for script in (original.script, original.export)
+            if script is not None
         }
 
     def _find(self, named: Sequence[Manifest]) -> None:
         """Find the original text of each manifest."""
         project = self.session.project
-        paths = manifest_paths(self.options, project)
-        self.roots = sources_of(paths, project.root).roots
+        self.roots = sources_of(manifest_paths(self.options, project), project.root).roots
         read = self.session.workspace.read
         originals = Originals(project.root, self.roots, read, self.session.name)
         found = ((manifest.ref, originals.of(manifest)) for manifest in named)

@@ -128,8 +128,7 @@ def put(document: Json, path: Path, value: Json | Missing, shape: Shape) -> Json
         if step not in names or (not rest and value is ABSENT):
             return document
         nth = names.index(step)
-        after = put(document[nth], rest, value, shape.item)
-        return [*document[:nth], after, *document[nth + 1 :]]
+        return [*document[:nth], put(document[nth], rest, value, shape.item), *document[nth + 1 :]]
     return document
 
 
@@ -140,8 +139,7 @@ def _put_in_object(
         return {key: value for key, value in document.items() if key != step}
     if rest and step not in document:
         return document
-    inner = put(document.get(step), rest, value, shape.at(step))
-    return {**document, step: inner}
+    return {**document, step: put(document.get(step), rest, value, shape.at(step))}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -338,8 +336,7 @@ def _as_expected(
     live = seen.document
     if base is ABSENT:
         return live, frozenset()
-    wanted = merge(ABSENT, base, live, kind.shape)
-    found = list(differences(live, wanted, kind.shape))
+    found = list(differences(live, merge(ABSENT, base, live, kind.shape), kind.shape))
     unmade = list(unexpected(found, memory, kind.shape))
     visible = (difference for difference in unmade if not seen.cannot_tell(difference.path))
     edits = without_own_secrets(visible, salt)
@@ -366,8 +363,7 @@ def _new_base(
     seen = change.observation
     assert isinstance(seen, model.Seen)  # noqa: S101 - asked before
     live = seen.document
-    wanted = merge(ABSENT, declared, live, kind.shape)
-    left = differences(live, wanted, kind.shape)
+    left = differences(live, merge(ABSENT, declared, live, kind.shape), kind.shape)
     return NewBase(
         declared=declared,
         remote_id=change.remote_id,

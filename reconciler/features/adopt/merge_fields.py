@@ -122,9 +122,7 @@ def agrees(live: Json | Missing, declared: Json | Missing, shape: Shape) -> bool
     """Return whether live has what is declared, whatever it adds itself."""
     if declared is ABSENT:
         return is_zero(live, shape.enumeration)
-    if live is ABSENT:
-        return shape.are_one(live, declared)
-    return covers(live, declared, shape)
+    return shape.are_one(live, declared) if live is ABSENT else covers(live, declared, shape)
 
 
 def items_of(document: Json | Missing) -> list[Json]:
@@ -136,9 +134,7 @@ def holds_hidden(value: Json | Missing) -> bool:
     """Return whether any part of a live value is hidden."""
     if isinstance(value, dict):
         return any(map(holds_hidden, value.values()))
-    if isinstance(value, list):
-        return any(map(holds_hidden, value))
-    return value == HIDDEN
+    return any(map(holds_hidden, value)) if isinstance(value, list) else value == HIDDEN
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,8 +285,7 @@ class KeyedList:
     def _arrived(self, name: str, index: int, home: KeyedItem, inner: MergeInputs) -> None:
         """Merge an item that git declares in another list, and live has here as number `index`."""
         place = (*self.path, name)
-        written = value_at(self.merge.whole.written, home.at)
-        inner = replace(inner, ours=home.item, written=written)
+        inner = replace(inner, ours=home.item, written=value_at(self.merge.whole.written, home.at))
         was = self._homes(self.merge.base, name)
         if name in self.base:
             # Git moved the item, and the move is not applied yet.
@@ -331,8 +326,7 @@ class KeyedList:
         shifted = shifted_in([now[name] for name in base if name in now])
         for name, place in now.items():
             if name in was and place in shifted:
-                path = (*self.path, name)
-                yield Adopted(path=path, before=was[name], after=place, moves=True)
+                yield Adopted(path=(*self.path, name), before=was[name], after=place, moves=True)
 
 
 def secret_places(
@@ -500,8 +494,7 @@ class _Merge:
         if sides.live is ABSENT:
             return False
         belongs = holds_seal(sides.ours) or holds_seal(sides.base)
-        is_known = isinstance(sides.live, Template)
-        return (belongs and not is_known) or holds_hidden(sides.shown)
+        return (belongs and not isinstance(sides.live, Template)) or holds_hidden(sides.shown)
 
     def take(self, sides: MergeInputs, path: Path, shape: Shape) -> Edit | None:
         """Adopt an edit, unless it may hold a secret: then a person has to decide."""

@@ -190,7 +190,6 @@ def audit_markdown(audit: Audit, environment: str) -> str:
 def _row(audited: Audited) -> str:
     complaint = audited.complaint
     helped = f"<br>{code(advice(complaint), LONGEST_SAID)}" if complaint.suggestion else ""
-    place = f"{complaint.file}:{complaint.line}"
     cells = (
         code(complaint.code),
         code(complaint.ref, LONGEST_CELL),
@@ -198,7 +197,7 @@ def _row(audited: Audited) -> str:
         "<br>".join(
             code(f"{name}: {value}", LONGEST_CELL) for name, value in audited.figures.items()
         ),
-        code(place, LONGEST_CELL),
+        code(f"{complaint.file}:{complaint.line}", LONGEST_CELL),
     )
     return f"| {' | '.join(cells)} |"
 

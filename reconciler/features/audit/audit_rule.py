@@ -33,19 +33,7 @@ from reconciler.kinds.assumed_reads import text as text_of
 from reconciler.kinds.kind import Neighbours, SpecFinding
 from reconciler.kinds.log_policy_set.remote import bulk_test
 from reconciler.model import Manifest
-from reconciler.records.listings import (
-    POLICY_SEVERITIES,
-    UNRESOLVED,
-    AlertEvent,
-    EventFilter,
-    Incident,
-    IncidentEventFilter,
-    IncidentFilter,
-    list_alert_events,
-    list_incident_events,
-    list_incidents,
-    list_log_policies,
-)
+from reconciler.records import listings
 from reconciler.records.record import PAGE_SIZE, Span, moment
 from reconciler.syntax.diagnostic import Complaint, Suppressed
 
@@ -210,9 +198,9 @@ class LookedBack:
     span. `failures` are the errors, and `asked` is the number of listings.
     """
 
-    events: list[AlertEvent] = field(default_factory=list)
+    events: list[listings.AlertEvent] = field(default_factory=list)
     has_older: bool = False
-    incidents: list[Incident] = field(default_factory=list)
+    incidents: list[listings.Incident] = field(default_factory=list)
     behind: dict[str, str] = field(default_factory=dict)
     met: Mapping[str, int] = field(default_factory=dict)
     live: frozenset[str] = frozenset()
@@ -230,13 +218,15 @@ async def look_back(api: Api, span: Span, wanted: Collection[Rest]) -> LookedBac
     """
     found = LookedBack()
     if Rest.EVENTS in wanted:
-        events = list_alert_events(api, EventFilter(span=span), MOST_EVENTS, whole=True)
+        events = listings.list_alert_events(
+            api, listings.EventFilter(span=span), MOST_EVENTS, whole=True
+        )
         found.events = await _all(events, Rest.EVENTS, found)
     if Rest.SPAN in wanted and Rest.EVENTS not in found.lacks:
         found.has_older = await _has_older(api, span)
     if Rest.INCIDENTS in wanted:
-        unresolved = IncidentFilter(statuses=UNRESOLVED, open_only=True)
-        incidents = list_incidents(api, unresolved, MOST_INCIDENTS, whole=True)
+        unresolved = listings.IncidentFilter(statuses=listings.UNRESOLVED, open_only=True)
+        incidents = listings.list_incidents(api, unresolved, MOST_INCIDENTS, whole=True)
         found.incidents = await _all(incidents, Rest.INCIDENTS, found)
         if found.incidents:
             found.behind = await _alerts_behind(api, found)
@@ -263,9 +253,9 @@ async def _has_older(api: Api, span: Span) -> bool:
 
     False where that cannot be read.
     """
-    before = EventFilter(span=Span(span.since - A_YEAR, span.since))
+    before = listings.EventFilter(span=Span(span.since - A_YEAR, span.since))
     with suppress(NotAuthorised, ServiceRefused, Unavailable):
-        async for event in list_alert_events(api, before, PAGE_SIZE, whole=True):
+        async for event in listings.list_alert_events(api, before, PAGE_SIZE, whole=True):
             if moment(event.cx_event_timestamp) is not None:
                 return True
     return False
@@ -273,9 +263,8 @@ async def _has_older(api: Api, span: Span) -> bool:
 
 def _note(error: ReconcilerError, rest: Rest, told: LookedBack) -> None:
     """Record why something cannot be read. Raises errors that concern the whole run."""
-    if isinstance(error, NotAuthorised) and not error.known:
-        raise error
-    if not isinstance(error, NotAuthorised | ServiceRefused | Unavailable):
+    is_of_the_key = isinstance(error, NotAuthorised) and not error.known
+    if is_of_the_key or not isinstance(error, NotAuthorised | ServiceRefused | Unavailable):
         raise error
     told.failures.append(error)
     kind = next((words for kind, words in _WHY.items() if isinstance(error, kind)), _NOT_SAID)
@@ -298,7 +287,9 @@ async def _alerts_behind(api: Api, told: LookedBack) -> dict[str, str]:
         for event in incident.events
         if event.id
     }
-    listing = list_incident_events(api, IncidentEventFilter(), MOST_INCIDENT_EVENTS)
+    listing = listings.list_incident_events(
+        api, listings.IncidentEventFilter(), MOST_INCIDENT_EVENTS
+    )
     told.asked += 1
     behind: dict[str, str] = {}
     try:
@@ -324,7 +315,7 @@ async def _take_logs(api: Api, told: LookedBack) -> None:
         return
     told.asked += 1
     try:
-        policies = await list_log_policies(api)
+        policies = await listings.list_log_policies(api)
         told.met = await meets(api, rows)
     except ReconcilerError as error:
         _note(error, Rest.LOGS, told)
@@ -333,7 +324,7 @@ async def _take_logs(api: Api, told: LookedBack) -> None:
     told.live = frozenset(policy.name for policy in policies if policy.enabled is True)
 
 
-def logs_in(events: Iterable[AlertEvent]) -> list[Row]:
+def logs_in(events: Iterable[listings.AlertEvent]) -> list[Row]:
     """Return the logs of the places in the labels of events, in every severity."""
     found: dict[tuple[str, str], None] = {}
     for event in events:
@@ -341,7 +332,7 @@ def logs_in(events: Iterable[AlertEvent]) -> list[Row]:
         place = _first(labels, _APPLICATION), _first(labels, _SUBSYSTEM)
         if any(place) and len(found) < MOST_PLACES:
             found[place] = None
-    return [(*place, severity) for place in found for severity in POLICY_SEVERITIES.known]
+    return [(*place, severity) for place in found for severity in listings.POLICY_SEVERITIES.known]
 
 
 def _first(labels: Mapping[str, str], names: Sequence[str]) -> str:
@@ -359,7 +350,7 @@ async def meets(api: Api, rows: Sequence[Row]) -> dict[str, int]:
             {
                 "applicationNameValues": application,
                 "subsystemNameValues": subsystem,
-                "severityValues": f"{POLICY_SEVERITIES.prefix}{severity}",
+                "severityValues": f"{listings.POLICY_SEVERITIES.prefix}{severity}",
             }
             for application, subsystem, severity in rows[start : start + ROWS_AT_ONCE]
         ]

@@ -15,7 +15,7 @@ from datetime import UTC, datetime, timedelta
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import Final, NamedTuple, cast
+from typing import Final, TypeAlias, cast
 
 import click
 
@@ -215,11 +215,8 @@ def hygiene_of(kind: str) -> Sequence[AuditRule]:
     return cast("Sequence[AuditRule]", module.HYGIENE)
 
 
-class AuditFinding(NamedTuple):
-    """A trace, and the check that found it."""
-
-    check: AuditRule
-    trace: Trace
+AuditFinding: TypeAlias = tuple[AuditRule, Trace]
+"""A check, and what it found."""
 
 
 def checks_of(declared: Neighbours, levels: Mapping[str, Level]) -> list[tuple[str, AuditRule]]:
@@ -353,7 +350,7 @@ def judged(
             continue
         own = [manifest for manifest in declared.every if manifest.ref.kind == kind]
         traces = check.find(replace(declared, own=own), record)
-        found.extend(AuditFinding(check, trace) for trace in traces if trace.manifest.ref in wanted)
+        found.extend((check, trace) for trace in traces if trace.manifest.ref in wanted)
     unjudged = [Unjudged(tuple(codes), rest, record.lacks[rest]) for rest, codes in lacking.items()]
     return found, unjudged
 
@@ -436,8 +433,7 @@ def _placed(audit: Audit, found: list[AuditFinding], session: Session, options: 
     return replace(
         audit,
         found=tuple(
-            Audited(complaint, finding.trace.figures, finding.check.rests_on)
-            for complaint, finding in shown
+            Audited(complaint, trace.figures, check.rests_on) for complaint, (check, trace) in shown
         ),
         suppressed=told.suppressed,
     )
@@ -486,8 +482,7 @@ def _shown(made: Audit, form: str, session: Session, style: Style) -> str:
         case "json":
             return audit_json(made, session.name, session.target.name)
         case "sarif":
-            folder = folder_in_repository(session.project.root)
-            return audit_sarif(made, folder, session.name)
+            return audit_sarif(made, folder_in_repository(session.project.root), session.name)
         case "markdown":
             return audit_markdown(made, session.name)
         case "html":

@@ -9,8 +9,9 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
-from typing import TypeAlias
+from contextlib import suppress
+from dataclasses import replace
+from typing import NamedTuple, TypeAlias
 
 from reconciler.project import Project
 from reconciler.project.levels import Level
@@ -26,8 +27,7 @@ _REMEDY = Advice(
 )
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class AcceptedComplaint:
+class AcceptedComplaint(NamedTuple):
     """A code, a resource, and a field without indexes.
 
     The resource is a file where the text itself is wrong.
@@ -97,57 +97,39 @@ def read_baseline(project: Project) -> tuple[AcceptedCounts, tuple[Complaint, ..
     text = read_file(path, name, (project.root.resolve(),))
     if isinstance(text, Complaint):
         return {}, (text,)
-    counts: Counter[AcceptedComplaint] = Counter()
-    for number, line in enumerate(text.rstrip("\n").split("\n") if text else (), 1):
-        entry = _entry(line)
-        if entry is None:
-            message = "this line of the baseline is no accepted complaint"
-            finding = Finding(MALFORMED, (), message, suggestion=_REMEDY)
-            return {}, (complaint_at(name, Lines(text), number, 1, finding),)
-        counts[entry[0]] += entry[1]
-    return counts, ()
+    entries = [*map(_entry, text.rstrip("\n").split("\n"))] if text else []
+    if None in entries:
+        message = "this line of the baseline is no accepted complaint"
+        finding = Finding(MALFORMED, (), message, suggestion=_REMEDY)
+        return {}, (complaint_at(name, Lines(text), entries.index(None) + 1, 1, finding),)
+    return _counted(entries), ()
 
 
-def accepted_in(text: str) -> AcceptedCounts:
-    """Return the entries of a baseline's text, without its malformed lines."""
+def _counted(entries: Iterable[tuple[AcceptedComplaint, int] | None]) -> Counter[AcceptedComplaint]:
     counts: Counter[AcceptedComplaint] = Counter()
-    for entry, count in filter(None, map(_entry, text.split("\n"))):
+    for entry, count in filter(None, entries):
         counts[entry] += count
     return counts
 
 
 def _entry(line: str) -> tuple[AcceptedComplaint, int] | None:
-    try:
+    with suppress(ValueError, RecursionError):
         match json.loads(line):
             case {
                 "code": str(code),
                 "resource": str(resource),
                 "field": str(field),
                 "count": count,
-            }:
-                is_count = type(count) is int and count > 0
-                return (AcceptedComplaint(code, resource, field), count) if is_count else None
-            case _:
-                return None
-    except (ValueError, RecursionError):
-        return None
+            } if type(count) is int and count > 0:
+                return AcceptedComplaint(code, resource, field), count
+    return None
 
 
 def baseline_text(complaints: Iterable[Complaint]) -> str:
     """Return the content of a baseline that accepts these complaints, in a stable order."""
-    counts = Counter(map(entry_of, complaints))
-    return "".join(_lines(counts))
-
-
-def _lines(counts: AcceptedCounts) -> Iterator[str]:
-    for entry, count in sorted(counts.items()):
-        fields = {
-            "code": entry.code,
-            "resource": entry.resource,
-            "field": entry.field,
-            "count": count,
-        }
-        yield json.dumps(fields, ensure_ascii=False) + "\n"
+    counts = sorted(Counter(map(entry_of, complaints)).items())
+    entries = ({**entry._asdict(), "count": count} for entry, count in counts)
+    return "".join(f"{json.dumps(entry, ensure_ascii=False)}\n" for entry in entries)
 
 
 MOST_NAMED = 5
@@ -163,11 +145,10 @@ def growth(project: Project, text_before: Callable[[str], str | None]) -> str:
     if before is None:
         return ""
     accepted, _ = read_baseline(project)
-    added = Counter(accepted)
-    added.subtract(accepted_in(before))
-    names = Counter({entry: count for entry, count in added.items() if count > 0})
-    if not names:
+    # Malformed lines of then accepted nothing.
+    added = Counter(accepted) - _counted(map(_entry, before.split("\n")))
+    if not added:
         return ""
-    listed = [*dict.fromkeys(f"{entry.code} {entry.resource}" for entry in sorted(names))]
+    listed = [*dict.fromkeys(f"{entry.code} {entry.resource}" for entry in sorted(added))]
     shown = first_few(listed, MOST_NAMED, lambda name: code(name, LONGEST_NAME))
-    return f"The baseline grows by {plural(names.total(), 'complaint')}: {shown}."
+    return f"The baseline grows by {plural(added.total(), 'complaint')}: {shown}."

@@ -114,9 +114,7 @@ def _documents(text: str) -> Iterator[tuple[range, str]]:
 
 def _covers(changed: dict[str, ChangedDocuments], file: str, line: int) -> bool:
     """Return whether a place changed; line 0 is the whole file."""
-    if file not in changed:
-        return False
-    return not line or any(line in span for span in changed[file])
+    return file in changed and (not line or any(line in span for span in changed[file]))
 
 
 _LOST = "M503"
@@ -126,5 +124,5 @@ _LOST = "M503"
 def _is_about(
     complaint: Complaint, changed: dict[str, ChangedDocuments], touched: set[str]
 ) -> bool:
-    is_lost = complaint.code == _LOST
-    return is_lost or complaint.ref in touched or _covers(changed, complaint.file, complaint.line)
+    is_touched = complaint.code == _LOST or complaint.ref in touched
+    return is_touched or _covers(changed, complaint.file, complaint.line)

@@ -39,19 +39,7 @@ from reconciler.model.assumptions import POLICIES, Listing, Parameter, Reads
 from reconciler.operations.open_project import Options, open_project
 from reconciler.operations.open_session import Session, open_api, open_target
 from reconciler.project import Environment, Service, choose_environment, unsafe_base_url
-from reconciler.records.listings import (
-    ALERT_EVENTS,
-    CASES,
-    DAILY_UNITS,
-    EVENTS,
-    INCIDENTS,
-    AlertEvent,
-    Case,
-    DailyUnits,
-    ExtendedIncidentEvent,
-    Incident,
-    LogPolicy,
-)
+from reconciler.records import listings
 from reconciler.records.record import Record
 from reconciler.report.safe import safe
 from reconciler.report.table import Colour, Style
@@ -172,7 +160,7 @@ def _problems(items: list[Json], record: type[Record]) -> Iterator[str]:
 
 
 def _policy_order(answer: Answer) -> tuple[Verdict, str]:
-    verdict = _records("policies", LogPolicy)(answer)
+    verdict = _records("policies", listings.LogPolicy)(answer)
     policies = value_at(answer.document, ("policies",))
     if verdict[0] != "agrees" or not isinstance(policies, list):
         return verdict
@@ -184,10 +172,9 @@ def _policy_order(answer: Answer) -> tuple[Verdict, str]:
 
 def _paged(member: str, record: type[Record], *, always: bool = True) -> Judge:
     """Return the judge of a page of two; with `always`, `pagination` has to be there."""
-    inner = _records(member, record)
 
     def judge(answer: Answer) -> tuple[Verdict, str]:
-        verdict = inner(answer)
+        verdict = _records(member, record)(answer)
         items = value_at(answer.document, (member,))
         if verdict[0] == "differs" or not isinstance(items, list):
             return verdict
@@ -223,10 +210,6 @@ def questions() -> tuple[ConformanceCheck, ...]:
     body_page: Json = {"pagination": dict(PAGE)}
     usage: Json = {"range": "RANGE_LAST_WEEK"}
     tested: Json = {"metaFieldsValuesList": [row]}
-    events = _paged("events", AlertEvent)
-    cases = _paged("cases", Case)
-    incidents = _paged("incidents", Incident)
-    incident_events = _paged("items", ExtendedIncidentEvent, always=False)
     nowhere = f"{DASHBOARDS}/{NO_SUCH_DASHBOARD}"
     policies = partial(Probe, method="GET", path=POLICIES, params=logs)
     return (
@@ -240,15 +223,29 @@ def questions() -> tuple[ConformanceCheck, ...]:
         ConformanceCheck(14, Probe("validating an SLO", "POST", VALIDATE, slo), _validated),
         ConformanceCheck(18, Probe("testing a log", "POST", BULK_TEST, tested), _tested),
         ConformanceCheck(
-            2, Probe("alert events, two a page", "GET", ALERT_EVENTS, params=page), events
-        ),
-        ConformanceCheck(7, Probe("cases, two a page", "POST", CASES, body_page), cases),
-        ConformanceCheck(8, Probe("incidents, two a page", "POST", INCIDENTS, {}, page), incidents),
-        ConformanceCheck(
-            9, Probe("incident events, two a page", "GET", EVENTS, params=page), incident_events
+            2,
+            Probe("alert events, two a page", "GET", listings.ALERT_EVENTS, params=page),
+            _paged("events", listings.AlertEvent),
         ),
         ConformanceCheck(
-            19, Probe("daily units", "POST", DAILY_UNITS, usage), _records("units", DailyUnits)
+            7,
+            Probe("cases, two a page", "POST", listings.CASES, body_page),
+            _paged("cases", listings.Case),
+        ),
+        ConformanceCheck(
+            8,
+            Probe("incidents, two a page", "POST", listings.INCIDENTS, {}, page),
+            _paged("incidents", listings.Incident),
+        ),
+        ConformanceCheck(
+            9,
+            Probe("incident events, two a page", "GET", listings.EVENTS, params=page),
+            _paged("items", listings.ExtendedIncidentEvent, always=False),
+        ),
+        ConformanceCheck(
+            19,
+            Probe("daily units", "POST", listings.DAILY_UNITS, usage),
+            _records("units", listings.DailyUnits),
         ),
     )
 
@@ -352,8 +349,7 @@ def conformance(
 
     What its data cannot show is `untold`. Exits with 9 or 10 where a question got no answer.
     """
-    session = _session(options, base_url)
-    found = asyncio.run(_found(session))
+    found = asyncio.run(_found(_session(options, base_url)))
     differing = sum(finding.verdict == "differs" for finding in found)
     code = worst({finding.exit_code for finding in found} - {0}) or (
         ExitCode.DIFFERENT if differing else ExitCode.DONE

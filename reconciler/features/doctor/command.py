@@ -117,11 +117,10 @@ def probes() -> tuple[Probe, ...]:
     """Return a harmless read for each group of operations; the first shows whether any can work."""
     page: dict[str, Json] = {"pageSize": 1}
     paged: Mapping[Parameter, Json] = {"pagination": page}
-    slug = f"{BY_SLUG}/reconciler-doctor-asks"
     return (
         Probe("log policies", "GET", POLICIES, params={"sourceType": LOGS_ONLY}),
         Probe("policy tests", "POST", BULK_TEST, {"metaFieldsValuesList": []}),
-        Probe("dashboards", "GET", slug, for_nothing=True),
+        Probe("dashboards", "GET", f"{BY_SLUG}/reconciler-doctor-asks", for_nothing=True),
         Probe("SLOs", "GET", f"{SLOS}/{NOBODY}", for_nothing=True),
         Probe("alert events", "GET", ALERT_EVENTS, params=paged),
         Probe("cases", "POST", CASES, {"pagination": page}),
@@ -147,8 +146,7 @@ async def check_service(api: Api, now: datetime) -> list[Check]:
     checks = [_judged(api, *pair) for pair in zip((first, *others), replies, strict=True)]
     # A wrong setting of the connection affects all checks, so the hint is given once.
     checks[0] = replace(checks[0], detail=with_hint(api, opening, checks[0].detail))
-    heard = [reply for reply in replies if isinstance(reply, Reply)]
-    return [*checks, _clock(heard, now)]
+    return [*checks, _clock([reply for reply in replies if isinstance(reply, Reply)], now)]
 
 
 async def asked(api: Api, probe: Probe) -> Reply | ReconcilerError:

@@ -140,8 +140,7 @@ async def _named_by_events(api: Api, incidents: list[Incident]) -> dict[str, _Fa
             continue
         own = incident_of[inner.id]
         labels = ((alert_label.key, alert_label.value) for alert_label in known.alert_labels)
-        more = _facts([known.alert_name], [known.alert_id], labels)
-        facts[own] = facts.get(own, _Facts()) | more
+        facts[own] = facts.get(own, _Facts()) | _facts([known.alert_name], [known.alert_id], labels)
     # Labels say what an incident is about; a name alone does not identify its alert.
     unseen = [
         incident.id
@@ -265,15 +264,16 @@ def _in_window(held: Holding, environment: str) -> model.GuardViolation:
     if held.until is None:
         message = f"`{environment}` is frozen, and no end is in sight within a year: {reasons}"
         later = "change the windows: `freeze:` in reconciler.yaml, in an earlier merge"
-        return model.GuardViolation(said=message, remedies=(later, _breaking_glass()), code=FROZEN)
+        return _violation(message, later)
     until = format_moment(held.until, held.windows[0].zone, held.windows[0].timezone)
     later = f"apply again after that, or {_waiting()}"
-    return model.GuardViolation(
-        said=f"`{environment}` is frozen until {until}: {reasons}",
-        remedies=(later, _breaking_glass()),
-        code=FROZEN,
-        until=held.until.isoformat(),
-    )
+    message = f"`{environment}` is frozen until {until}: {reasons}"
+    return replace(_violation(message, later), until=held.until.isoformat())
+
+
+def _violation(message: str, *remedies: str) -> model.GuardViolation:
+    glass = f"in an emergency, {consenting(BREAK_GLASS, 'REASON')}, which the journal keeps"
+    return model.GuardViolation(said=message, remedies=(*remedies, glass), code=FROZEN)
 
 
 def format_moment(at: datetime, zone: tzinfo, name: str) -> str:
@@ -289,8 +289,7 @@ def _while_open(stopping: Sequence[Stopping], environment: str) -> model.GuardVi
     noun = "incident is" if len(stopping) == 1 else "incidents are"
     message = f"`{environment}` is frozen while {len(stopping)} {noun} open: {named}"
     closed = "apply again once they are closed (`reconciler incidents list --open`)"
-    later = f"{closed}, or {_waiting()}"
-    return model.GuardViolation(said=message, remedies=(later, _breaking_glass()), code=FROZEN)
+    return _violation(message, f"{closed}, or {_waiting()}")
 
 
 def _name(stopping: Stopping) -> str:
@@ -304,18 +303,9 @@ def _name(stopping: Stopping) -> str:
 
 def _unreported(why: str, environment: str) -> model.GuardViolation:
     setting = f"`freeze: {{onUnknown: allow}}` of `{environment}` in reconciler.yaml"
-    remedies = (
-        "fix that, and apply again",
-        f"in an earlier merge, set {setting}",
-        _breaking_glass(),
-    )
     message = f"it is unknown whether `{environment}` is frozen: {why}"
-    return model.GuardViolation(said=message, remedies=remedies, code=FROZEN)
-
-
-def _breaking_glass() -> str:
-    """Return how to write though the environment is frozen."""
-    return f"in an emergency, {consenting(BREAK_GLASS, 'REASON')}, which the journal keeps"
+    remedy = f"in an earlier merge, set {setting}"
+    return _violation(message, "fix that, and apply again", remedy)
 
 
 def _waiting() -> str:

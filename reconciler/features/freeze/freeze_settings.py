@@ -15,7 +15,7 @@ from datetime import UTC, datetime, timedelta, tzinfo
 from itertools import repeat
 from typing import Annotated, ClassVar, Final, Literal
 
-from pydantic import AfterValidator, BaseModel, Field, field_validator
+from pydantic import AfterValidator, BaseModel, Field
 from pydantic_core import PydanticCustomError
 
 from reconciler.document import duration_of
@@ -151,13 +151,44 @@ def duration(text: str) -> timedelta:
     return span
 
 
+def _refused(message: str, near: str | None = None) -> PydanticCustomError:
+    """Return the error of a setting; `near` is the likely correction."""
+    return PydanticCustomError("freeze", "{said}", {"said": message, "near": near})
+
+
 class _Strict(BaseModel):
     model_config = STRICT
 
 
-def _refused(message: str, near: str | None = None) -> PydanticCustomError:
-    """Return the error of a setting; `near` is the likely correction."""
-    return PydanticCustomError("freeze", "{said}", {"said": message, "near": near})
+def _cron(cron: str) -> str:
+    problem, near = flaw_of(cron)
+    if problem:
+        raise _refused(f"{problem}; it is {FIELDS}", near)
+    return cron
+
+
+def _length(lasts: str) -> str:
+    try:
+        duration(lasts)
+    except ValueError:
+        problem = f"must be a duration up to 366d, as 90m, 12h, 3d or 1w, and not `{lasts}`"
+        raise _refused(problem) from None
+    return lasts
+
+
+def _zone_name(timezone: str) -> str:
+    if _zone(timezone) is None:
+        from zoneinfo import available_timezones  # noqa: PLC0415 - for a complaint alone
+
+        near = nearest(timezone, available_timezones())
+        raise _refused(f"names no time zone: `{timezone}`", near)
+    return timezone
+
+
+def _reason(reason: str) -> str:
+    if not reason.strip():
+        raise _refused("must say why nothing is written then")
+    return reason
 
 
 class Window(_Strict):
@@ -169,10 +200,12 @@ class Window(_Strict):
             max_length=_LONGEST_TEXT,
             description="When it begins: minute, hour, day of month, month and day of week.",
         ),
+        AfterValidator(_cron),
     ]
     lasts: Annotated[
         str,
         Field(alias="for", description="How long it lasts, as 90m, 12h, 3d or 1w; at most 366d."),
+        AfterValidator(_length),
     ]
     timezone: Annotated[
         str,
@@ -180,45 +213,13 @@ class Window(_Strict):
             max_length=_LONGEST_TEXT,
             description="The time zone that `cron` is meant in, as Europe/Berlin.",
         ),
+        AfterValidator(_zone_name),
     ] = "UTC"
     reason: Annotated[
-        str, Field(max_length=_LONGEST_TEXT, description="Why; shown where an apply is refused.")
+        str,
+        Field(max_length=_LONGEST_TEXT, description="Why; shown where an apply is refused."),
+        AfterValidator(_reason),
     ]
-
-    @field_validator("cron")
-    @classmethod
-    def _comes_some_time(cls, cron: str) -> str:
-        problem, near = flaw_of(cron)
-        if problem:
-            raise _refused(f"{problem}; it is {FIELDS}", near)
-        return cron
-
-    @field_validator("lasts")
-    @classmethod
-    def _lasts_some_time(cls, lasts: str) -> str:
-        try:
-            duration(lasts)
-        except ValueError:
-            problem = f"must be a duration up to 366d, as 90m, 12h, 3d or 1w, and not `{lasts}`"
-            raise _refused(problem) from None
-        return lasts
-
-    @field_validator("timezone")
-    @classmethod
-    def _is_somewhere(cls, timezone: str) -> str:
-        if _zone(timezone) is None:
-            from zoneinfo import available_timezones  # noqa: PLC0415 - for a complaint alone
-
-            near = nearest(timezone, available_timezones())
-            raise _refused(f"names no time zone: `{timezone}`", near)
-        return timezone
-
-    @field_validator("reason")
-    @classmethod
-    def _says_why(cls, reason: str) -> str:
-        if not reason.strip():
-            raise _refused("must say why nothing is written then")
-        return reason
 
     @property
     def span(self) -> timedelta:

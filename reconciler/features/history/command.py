@@ -6,10 +6,10 @@ And how long repairs took. Source: docs/evidence.md.
 from __future__ import annotations
 
 import math
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from itertools import groupby, starmap
 from typing import Annotated, Final, Literal
 
 import click
@@ -53,27 +53,20 @@ from reconciler.report.words import plural
 from reconciler.workspace.expression_scope import Scope
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Counts:
-    """Changes, each a write of one resource, and what happened to them within a day.
+@with_config(ConfigDict(extra="forbid"))
+class CountsDocument(TypedDict):
+    """Counts of changes, and what happened to them within a day."""
 
-    A change is `reverted` if a later write declares what was declared before it, and `hot_fixed` if
-    a later write declares something else again; it may be `noisier` as well. `troubled` counts
-    changes with any of these. `young` counts changes less than a day old, so that more may come.
-    `repaired` counts the changes after which a write declared something else; `median` and `p90`
-    are the seconds until then, None if there are none.
-    """
-
-    changes: int
+    changes: Annotated[int, Field(description="Writes, of one resource each.")]
     resources: int
-    reverted: int
-    hot_fixed: int
-    noisier: int
-    troubled: int
-    young: int
+    reverted: Annotated[int, Field(description="What was declared before was declared again.")]
+    hotFixed: Annotated[int, Field(description="Something else was declared again.")]
+    noisier: Annotated[int, Field(description="`watch --remember` found them noisier.")]
+    troubled: Annotated[int, Field(description="Those with any of the three.")]
+    young: Annotated[int, Field(description="Less than a day old, and nothing found yet.")]
     repaired: int
-    median: float | None
-    p90: float | None
+    medianSeconds: Annotated[float | None, Field(description="Until the repair.")]
+    p90Seconds: Annotated[float | None, Field(description="Until the repair.")]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,9 +84,9 @@ class Stats:
     rollbacks: int
     put_back: int
     compacted: int
-    whole: Counts
-    teams: Mapping[str, Counts]
-    weeks: Mapping[str, Counts]
+    whole: CountsDocument
+    teams: Mapping[str, CountsDocument]
+    weeks: Mapping[str, CountsDocument]
 
 
 DAY: Final = timedelta(days=1)
@@ -105,7 +98,12 @@ _TEAM_LABELS: Final = (("entityLabels", TEAM), ("labels", TEAM))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChangeOutcome:
-    """The outcome of one change; `repaired` is the time until something else was declared."""
+    """The outcome of one change, a write of one resource, within a day.
+
+    It is `reverted` if a later write declares what was declared before it, and `hot_fixed` if a
+    later write declares something else again; it may be `noisier` as well. A `young` change is less
+    than a day old, so that more may come. `repaired` is the time until something else was declared.
+    """
 
     ref: Ref
     at: datetime
@@ -161,45 +159,30 @@ def _fates(
 ) -> Iterator[ChangeOutcome]:
     for ref, every in sorted(writes.items()):
         counting = [write for write in every if (write.changed or write.seen) and not write.undone]
-        for at, write in enumerate(counting):
-            begun = moment(write.at)
+        for place, own in enumerate(counting):
+            begun = moment(own.at)
             # Writes that compacting left have no run with which they could be counted.
-            if begun is not None and write.run:
-                found = verdicts.get((write.run, ref), ())
-                later = [write for write in counting[at + 1 :] if not write.seen]
-                yield _fate(ref, begun, counting[: at + 1], later, found, now)
-
-
-def _fate(  # noqa: PLR0917 - the change, what was before and after it, and now
-    ref: Ref,
-    begun: datetime,
-    until: Sequence[Write],
-    later: Sequence[Write],
-    found: Iterable[NoiseFinding],
-    now: datetime,
-) -> ChangeOutcome:
-    own = until[-1]
-    noisier = any(
-        finding.verdict == NOISIER and _within_a_day(moment(finding.until), begun)
-        for finding in found
-    )
-    other = next((write for write in later if write.declared != own.declared), None)
-    after = moment(other.at) if other is not None else None
-    soon = other is not None and _within_a_day(after, begun)
-    reverted = soon and any(
-        other is not None and write.declared is not None and write.declared == other.declared
-        for write in until[:-1]
-    )
-    troubled = soon or noisier
-    return ChangeOutcome(
-        ref=ref,
-        at=begun,
-        reverted=reverted,
-        hot_fixed=soon and not reverted,
-        noisier=noisier,
-        young=now - begun < DAY,
-        repaired=after - begun if troubled and after is not None else None,
-    )
+            if begun is None or not own.run:
+                continue
+            later = (write for write in counting[place + 1 :] if not write.seen)
+            other = next((write for write in later if write.declared != own.declared), None)
+            after = None if other is None else moment(other.at)
+            soon = _within_a_day(after, begun)
+            known = [write.declared for write in counting[:place] if write.declared is not None]
+            reverted = soon and other is not None and other.declared in known
+            noisier = any(
+                finding.verdict == NOISIER and _within_a_day(moment(finding.until), begun)
+                for finding in verdicts.get((own.run, ref), ())
+            )
+            yield ChangeOutcome(
+                ref=ref,
+                at=begun,
+                reverted=reverted,
+                hot_fixed=soon and not reverted,
+                noisier=noisier,
+                young=now - begun < DAY,
+                repaired=after - begun if (soon or noisier) and after is not None else None,
+            )
 
 
 def _within_a_day(at: datetime | None, begun: datetime) -> bool:
@@ -213,20 +196,20 @@ def _remembered_team(writes: Sequence[Write]) -> str:
     return next((team for team in teams if isinstance(team, str)), "")
 
 
-def _counts_of(fates: Sequence[ChangeOutcome]) -> Counts:
+def _counts_of(fates: Sequence[ChangeOutcome]) -> CountsDocument:
     repairs = sorted(fate.repaired.total_seconds() for fate in fates if fate.repaired is not None)
-    return Counts(
-        changes=len(fates),
-        resources=len({fate.ref for fate in fates}),
-        reverted=sum(fate.reverted for fate in fates),
-        hot_fixed=sum(fate.hot_fixed for fate in fates),
-        noisier=sum(fate.noisier for fate in fates),
-        troubled=sum(fate.troubled for fate in fates),
-        young=sum(fate.young and not fate.troubled for fate in fates),
-        repaired=len(repairs),
-        median=_rank(repairs, 0.5),
-        p90=_rank(repairs, 0.9),
-    )
+    return {
+        "changes": len(fates),
+        "resources": len({fate.ref for fate in fates}),
+        "reverted": sum(fate.reverted for fate in fates),
+        "hotFixed": sum(fate.hot_fixed for fate in fates),
+        "noisier": sum(fate.noisier for fate in fates),
+        "troubled": sum(fate.troubled for fate in fates),
+        "young": sum(fate.young and not fate.troubled for fate in fates),
+        "repaired": len(repairs),
+        "medianSeconds": _rank(repairs, 0.5),
+        "p90Seconds": _rank(repairs, 0.9),
+    }
 
 
 def _rank(ordered: Sequence[float], share: float) -> float | None:
@@ -236,21 +219,20 @@ def _rank(ordered: Sequence[float], share: float) -> float | None:
 
 def _grouped(
     fates: Sequence[ChangeOutcome], key: Callable[[ChangeOutcome], str]
-) -> dict[str, Counts]:
-    groups: defaultdict[str, list[ChangeOutcome]] = defaultdict(list)
-    for fate in fates:
-        groups[key(fate)].append(fate)
-    return {name: _counts_of(groups[name]) for name in sorted(groups)}
+) -> dict[str, CountsDocument]:
+    return {name: _counts_of([*group]) for name, group in groupby(sorted(fates, key=key), key)}
 
 
-def _weeks(fates: Sequence[ChangeOutcome], applies: Sequence[RunSummary]) -> dict[str, Counts]:
+def _weeks(
+    fates: Sequence[ChangeOutcome], applies: Sequence[RunSummary]
+) -> dict[str, CountsDocument]:
     """Return the counts of every week between the first and the last, by its Monday in UTC."""
     times = [fate.at for fate in fates]
     times += [at for run in applies if (at := moment(run.entry.at)) is not None]
     if not times:
         return {}
     found = _grouped(fates, lambda fate: _monday(fate.at).date().isoformat())
-    weeks: dict[str, Counts] = {}
+    weeks: dict[str, CountsDocument] = {}
     week, last = _monday(min(times)), _monday(max(times))
     while week <= last:
         name = week.date().isoformat()
@@ -266,22 +248,6 @@ def _monday(at: datetime) -> datetime:
 
 UNKNOWN = "unknown"
 _MINUTE, _HOUR, _DAY = 60, 3600, 86400
-
-
-@with_config(ConfigDict(extra="forbid"))
-class CountsDocument(TypedDict):
-    """Counts of changes, and what happened to them within a day."""
-
-    changes: Annotated[int, Field(description="Writes, of one resource each.")]
-    resources: int
-    reverted: Annotated[int, Field(description="What was declared before was declared again.")]
-    hotFixed: Annotated[int, Field(description="Something else was declared again.")]
-    noisier: Annotated[int, Field(description="`watch --remember` found them noisier.")]
-    troubled: Annotated[int, Field(description="Those with any of the three.")]
-    young: Annotated[int, Field(description="Less than a day old, and nothing found yet.")]
-    repaired: int
-    medianSeconds: Annotated[float | None, Field(description="Until the repair.")]
-    p90Seconds: Annotated[float | None, Field(description="Until the repair.")]
 
 
 class TeamDocument(CountsDocument):
@@ -333,28 +299,11 @@ def stats_json(stats: Stats, environment: str) -> str:
         "rollbacks": stats.rollbacks,
         "putBack": stats.put_back,
         "compacted": stats.compacted,
-        "whole": _counts_document(stats.whole),
-        "teams": [
-            {"team": name or None, **_counts_document(team)} for name, team in stats.teams.items()
-        ],
-        "weeks": [{"week": name, **_counts_document(week)} for name, week in stats.weeks.items()],
+        "whole": stats.whole,
+        "teams": [{"team": name or None, **team} for name, team in stats.teams.items()],
+        "weeks": [{"week": name, **week} for name, week in stats.weeks.items()],
     }
     return json_text(document)
-
-
-def _counts_document(counts: Counts) -> CountsDocument:
-    return {
-        "changes": counts.changes,
-        "resources": counts.resources,
-        "reverted": counts.reverted,
-        "hotFixed": counts.hot_fixed,
-        "noisier": counts.noisier,
-        "troubled": counts.troubled,
-        "young": counts.young,
-        "repaired": counts.repaired,
-        "medianSeconds": counts.median,
-        "p90Seconds": counts.p90,
-    }
 
 
 def stats_lines(stats: Stats) -> list[str]:
@@ -362,23 +311,23 @@ def stats_lines(stats: Stats) -> list[str]:
     whole = stats.whole
     since = f"since {stats.since}" if stats.since else "in all that the journal knows"
     rollbacks = f" and {plural(stats.rollbacks, 'rollback')}" if stats.rollbacks else ""
-    share = f", {whole.troubled / whole.changes:.0%}" if whole.changes else ""
+    share = f", {whole['troubled'] / whole['changes']:.0%}" if whole["changes"] else ""
     did = (
         f"{plural(stats.applies, 'apply', 'applies')}{rollbacks} {since}: "
-        f"{plural(whole.changes, 'change')} of {plural(whole.resources, 'resource')}"
+        f"{plural(whole['changes'], 'change')} of {plural(whole['resources'], 'resource')}"
     )
     became = (
-        f"within a day {whole.reverted:,} reverted, {whole.hot_fixed:,} hot-fixed, "
-        f"{whole.noisier:,} noisier: {whole.troubled:,} of {whole.changes:,}{share}"
+        f"within a day {whole['reverted']:,} reverted, {whole['hotFixed']:,} hot-fixed, "
+        f"{whole['noisier']:,} noisier: {whole['troubled']:,} of {whole['changes']:,}{share}"
     )
     lines = [did, became]
-    if whole.repaired:
+    if whole["repaired"]:
         lines.append(
-            f"time to the repair: median {duration(whole.median)}, 90 % within "
-            f"{duration(whole.p90)} ({plural(whole.repaired, 'repair')})"
+            f"time to the repair: median {duration(whole['medianSeconds'])}, 90 % within "
+            f"{duration(whole['p90Seconds'])} ({plural(whole['repaired'], 'repair')})"
         )
-    if whole.young:
-        lines.append(f"{plural(whole.young, 'change')} not a day old: more may come of them")
+    if whole["young"]:
+        lines.append(f"{plural(whole['young'], 'change')} not a day old: more may come of them")
     if stats.put_back:
         lines.append(
             f"{plural(stats.put_back, 'list')} of log policies put back at once, as samples came "
@@ -412,20 +361,18 @@ def stats_text(stats: Stats, style: Style) -> str:
         )
     ]
     named = {name or UNKNOWN: team for name, team in stats.teams.items()}
+    names = ("changes", "reverted", "hot-fixed", "noisier", "median", "p90")
+    figures = [Heading(name, whole=True, right=True) for name in names]
     for title, rows in (("team", named), ("week of", stats.weeks)):
         if rows:
-            parts.append(table(_headings(title), [_row(*row) for row in rows.items()], style))
+            parts.append(table([Heading(title), *figures], [*starmap(_row, rows.items())], style))
     return "\n".join(parts)
 
 
-def _headings(title: str) -> list[Heading]:
-    names = ("changes", "reverted", "hot-fixed", "noisier", "median", "p90")
-    return [Heading(title), *(Heading(name, whole=True, right=True) for name in names)]
-
-
-def _row(name: str, total: Counts) -> list[str]:
-    counts = [total.changes, total.reverted, total.hot_fixed, total.noisier]
-    return [name, *(f"{count:,}" for count in counts), duration(total.median), duration(total.p90)]
+def _row(name: str, counts: CountsDocument) -> list[str]:
+    figures = counts["changes"], counts["reverted"], counts["hotFixed"], counts["noisier"]
+    times = counts["medianSeconds"], counts["p90Seconds"]
+    return [name, *(f"{figure:,}" for figure in figures), *map(duration, times)]
 
 
 WIDTH: Final = 440
@@ -443,11 +390,21 @@ def stats_html(
 ) -> str:
     """Return the page, ending in a line break."""
     title = f"What became of changes: {environment}"
+    whole = stats.whole
+    shown = (
+        (stats.applies, "applied"),
+        (stats.rollbacks, "rolled back"),
+        (whole["changes"], "changes"),
+        (whole["reverted"], "reverted"),
+        (whole["hotFixed"], "hot-fixed"),
+        (whole["noisier"], "noisier"),
+    )
+    counts = of_class("ul", "counts", *starmap(counted, shown))
     named = {name or UNKNOWN: team for name, team in stats.teams.items()}
     return page(
         title,
         "To the weeks",
-        page_head(title, target, made, _counts_drawn(stats), notes(stats_lines(stats))),
+        page_head(title, target, made, counts, notes(stats_lines(stats))),
         element("div", _bars(stats.weeks), id="weeks", tabindex="-1"),
         _table("By team", "team", named),
         _table("By week", "week of", stats.weeks),
@@ -464,23 +421,10 @@ def stats_html(
     )
 
 
-def _counts_drawn(stats: Stats) -> Markup:
-    whole = stats.whole
-    shown = (
-        (stats.applies, "applied"),
-        (stats.rollbacks, "rolled back"),
-        (whole.changes, "changes"),
-        (whole.reverted, "reverted"),
-        (whole.hot_fixed, "hot-fixed"),
-        (whole.noisier, "noisier"),
-    )
-    return of_class("ul", "counts", *(counted(count, word) for count, word in shown))
-
-
-def _bars(weeks: Mapping[str, Counts]) -> Markup:
+def _bars(weeks: Mapping[str, CountsDocument]) -> Markup:
     """Return a bar for each week, with the troubled part at its foot in a pattern of its own."""
     drawn = dict(list(weeks.items())[-MOST_WEEKS:])
-    most = max((counts.changes for counts in drawn.values()), default=0)
+    most = max((counts["changes"] for counts in drawn.values()), default=0)
     if not most:
         return NOTHING
     step = WIDTH / len(drawn)
@@ -497,35 +441,36 @@ def _bars(weeks: Mapping[str, Counts]) -> Markup:
     more = len(weeks) - len(drawn)
     left_out = of_class("p", "quiet", f"{plural(more, 'earlier week')} not drawn") if more else ""
     side = of_class("div", "side", drawing, left_out or NOTHING)
-    return figure("Changes by week", side, _legend())
-
-
-def _bar(week: str, counts: Counts, left: float, step: float, scale: float) -> Markup:
-    width = min(step * 0.8, WIDEST_BAR)
-    height, bad = counts.changes * scale, counts.troubled * scale
-    floor = HEAD + HEIGHT
-    title = f"week of {week}: {plural(counts.changes, 'change')}, {counts.troubled:,} did not stay"
-    parts = [shape("rect", "bar", x=left, y=floor - height, width=width, height=height)]
-    if bad:
-        parts.append(shape("rect", "bar bad", x=left, y=floor - bad, width=width, height=bad))
-    return group(title, *parts)
-
-
-def _legend() -> Markup:
-    return of_class(
+    legend = of_class(
         "p",
         "legend",
         of_class("span", "key-week", "changes that stayed"),
         " ",
         of_class("span", "key-bad", "reverted, hot-fixed or noisier within a day (framed)"),
     )
+    return figure("Changes by week", side, legend)
 
 
-def _table(title: str, first: str, rows: Mapping[str, Counts]) -> Markup:
+def _bar(week: str, counts: CountsDocument, left: float, step: float, scale: float) -> Markup:
+    width = min(step * 0.8, WIDEST_BAR)
+    height, bad = counts["changes"] * scale, counts["troubled"] * scale
+    floor = HEAD + HEIGHT
+    changes = plural(counts["changes"], "change")
+    title = f"week of {week}: {changes}, {counts['troubled']:,} did not stay"
+    parts = [shape("rect", "bar", x=left, y=floor - height, width=width, height=height)]
+    if bad:
+        parts.append(shape("rect", "bar bad", x=left, y=floor - bad, width=width, height=bad))
+    return group(title, *parts)
+
+
+def _table(title: str, first: str, rows: Mapping[str, CountsDocument]) -> Markup:
     if not rows:
         return NOTHING
     heads = (element("th", name, scope="col") for name in (first, *_COLUMNS))
-    body = (element("tr", *_cells(name, row)) for name, row in rows.items())
+    body = (
+        element("tr", element("th", name, scope="row"), *(element("td", cell) for cell in cells))
+        for name, *cells in starmap(_row, rows.items())
+    )
     table = element(
         "table",
         element("thead", element("tr", *heads)),
@@ -533,14 +478,6 @@ def _table(title: str, first: str, rows: Mapping[str, Counts]) -> Markup:
         class_="figures",
     )
     return element("section", element("h2", title), of_class("div", "scroll", table))
-
-
-def _cells(name: str, counts: Counts) -> Iterator[Markup]:
-    yield element("th", name, scope="row")
-    for count in (counts.changes, counts.reverted, counts.hot_fixed, counts.noisier):
-        yield element("td", f"{count:,}")
-    for seconds in (counts.median, counts.p90):
-        yield element("td", duration(seconds))
 
 
 def _since(_: click.Context, __: click.Parameter, text: str | None) -> datetime | None:

@@ -232,9 +232,7 @@ def summary_of(result: ImportResult, *, dry_run: bool) -> str:
     if not (dry_run or result.imported):
         made = "nothing to write"
     missed = sum(left.found is not None for left in result.skipped)
-    if not missed:
-        return made
-    return f"{made}; {plural(missed, 'resource')} found and not imported"
+    return f"{made}; {plural(missed, 'resource')} found and not imported" if missed else made
 
 
 def offer_default(session: Session) -> None:

@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
+from typing import TypeAlias
 
 from reconciler.document import Json
 from reconciler.features.import_.prometheus import is_logql
@@ -150,8 +151,8 @@ def queries_of(panel: Panel) -> list[PanelQuery]:
             text = _with_literals(text, panel.notes)
         language = PROMQL if is_promql and len(text) <= LONGEST_QUERY else ""
         lucene = "" if is_promql else lucene_of(text)
-        if is_promql and source.is_only_named:
-            why = f"its source `{named(source.name)}` has only a name: taken for Prometheus"
+        if is_promql and source is not None and source[1]:
+            why = f"its source `{named(source[0])}` has only a name: taken for Prometheus"
             panel.leave("", why)
         legend = target.text("legendFormat")
         found.append(
@@ -161,7 +162,7 @@ def queries_of(panel: Panel) -> list[PanelQuery]:
                 LUCENE if lucene else language,
                 "" if legend == "__auto" else legend,
                 target.flag("hide"),
-                source.name or "a query of no known kind",
+                source[0] if source is not None else "a query of no known kind",
                 target,
             )
         )
@@ -177,32 +178,25 @@ def _with_literals(text: str, notes: Notes) -> str:
     return _DERIVED.sub(USUAL_INTERVAL, text)
 
 
-@dataclass(frozen=True, slots=True)
-class _Source:
-    """The data source of a panel or a query: its type, or its name in Grafana."""
-
-    name: str = ""
-    is_only_named: bool = False
-
-    def __bool__(self) -> bool:
-        return bool(self.name)
+_Source: TypeAlias = tuple[str, bool]
+"""The data source of a panel or a query: its type, or its name in Grafana and True."""
 
 
-def _source_of(holder: Fields) -> _Source:
+def _source_of(holder: Fields) -> _Source | None:
     name = text_at(holder.document, "datasource")
     if name:
         is_known = any(kind in name.lower() for kind in KINDS)
         is_open = name.startswith(("$", "-- ")) or name.lower() == "default"
-        return _Source() if is_open else _Source(name, not is_known)
+        return None if is_open else (name, not is_known)
     kind = text_at(holder.document, "datasource", "type")
-    return _Source() if kind.startswith("$") or kind in OPEN_KINDS else _Source(kind)
+    return None if not kind or kind.startswith("$") or kind in OPEN_KINDS else (kind, False)
 
 
-def _is_promql(source: _Source, text: str) -> bool:
+def _is_promql(source: _Source | None, text: str) -> bool:
     """Return whether a text in `expr`, which only Prometheus and Loki have, is PromQL."""
-    if not source or source.is_only_named:
+    if source is None or source[1]:
         return not is_logql(text[:LONGEST_QUERY])
-    return any(promql_kind in source.name.lower() for promql_kind in PROMQL_KINDS)
+    return any(promql_kind in source[0].lower() for promql_kind in PROMQL_KINDS)
 
 
 def lucene_of(query: str) -> str:
@@ -297,15 +291,13 @@ def convert(document: Json, source: str, beside: Beside = ALONE) -> Conversion:
         notes.leave("title, description", f"only their first {LONGEST_TEXT:,} characters fit")
     _put_times(dashboard, inner, notes)
     variables = _put_variables(dashboard, inner, notes)
-    sections = _sections(inner, notes)
     dashboard["layout"] = {
-        "sections": [_section(section, variables, notes) for section in sections]
+        "sections": [_section(section, variables, notes) for section in _sections(inner, notes)]
     }
     inner.take("schemaVersion")
     notes.unread("dashboard", inner)
     notes.unread("around the dashboard", outer)
-    made = Converted(DASHBOARD, title, {"dashboard": dashboard}, {}, notes.all)
-    return Conversion((made,))
+    return Conversion((Converted(DASHBOARD, title, {"dashboard": dashboard}, {}, notes.all),))
 
 
 def _put_times(dashboard: dict[str, Json], inner: Fields, notes: Notes) -> None:

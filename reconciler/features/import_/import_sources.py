@@ -6,12 +6,13 @@ The records are stored until they are named. `CONVERTERS` is the only list of th
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 from collections.abc import AsyncIterator, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import IO, TYPE_CHECKING, Final, TypeAlias
 
 from pydantic.alias_generators import to_camel
 
@@ -26,8 +27,15 @@ from reconciler.errors import (
     UsageError,
 )
 from reconciler.features.import_ import grafana, openslo, prometheus
-from reconciler.features.import_.drafts import Buffer
-from reconciler.features.import_.match_declared import Brief, Naming, with_unique_names
+from reconciler.features.import_.match_declared import (
+    Brief,
+    ImportOrigin,
+    Naming,
+    Stretch,
+    content_mark,
+    mentions_in,
+    with_unique_names,
+)
 from reconciler.features.import_.parameters import parameterised
 from reconciler.features.import_.records import (
     ALONE,
@@ -38,6 +46,7 @@ from reconciler.features.import_.records import (
     Left,
     id_given,
     judged,
+    minimal,
     named,
     record_of,
 )
@@ -76,6 +85,63 @@ if TYPE_CHECKING:
 
 CONVERTERS: Final[tuple[Converter, ...]] = (openslo, prometheus, grafana)
 MOST_SAID: Final = 20
+# The documents were parsed from text, so they hold no circle.
+_WRITER = json.JSONEncoder(check_circular=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Buffer:
+    """Documents in a temporary file until their names are known; `is_minimal` as in records."""
+
+    stream: IO[bytes]
+    assumptions: Assumptions
+    is_minimal: bool
+
+    def keep(self, record: ImportRecord, origin: ImportOrigin, revision: str = "") -> Brief:
+        """Store the document of a record, and return the record without it."""
+        record = minimal(record) if self.is_minimal else record
+        stretch = self.put(_WRITER.encode(record.spec).encode())
+        nameless = Manifest(Ref(record.kind.name, ""), record.spec, Source("", 1))
+        slugs = record.kind.identities(nameless)
+        # Hashing the whole document is slow, and an id alone identifies its object.
+        is_told_by_content = record.remote_id is None or record.elsewhere
+        return Brief(
+            record=replace(record, spec={}),
+            title=record.title,
+            said=f"{record.called} ({record.where})",
+            mark=content_mark(record.spec if is_told_by_content else record.remote_id),
+            mentions=tuple(mentions_in(record.spec, record.kind)),
+            slugs=tuple((label, slug) for label, slug in slugs.items() if slug),
+            origin=origin,
+            can_be_read=record.kind.readable_by(self.assumptions),
+            revision=revision,
+            stretch=stretch,
+        )
+
+    def put(self, content: bytes) -> Stretch:
+        """Append bytes to the file, and return where they are."""
+        offset = self.stream.seek(0, os.SEEK_END)
+        self.stream.write(content)
+        return offset, len(content)
+
+    def get(self, stretch: Stretch) -> bytes:
+        """Return the stored bytes."""
+        offset, length = stretch
+        self.stream.seek(offset)
+        return self.stream.read(length)
+
+    def spec(self, brief: Brief) -> dict[str, Json]:
+        """Return the stored document of a record."""
+        spec: dict[str, Json] = json.loads(self.get(brief.stretch))
+        return spec
+
+    def holds(self, brief: Brief, document: Json) -> bool:
+        """Return whether a document equals the stored one, including the order of its fields."""
+        return _WRITER.encode(document).encode() == self.get(brief.stretch)
+
+    def record(self, brief: Brief) -> ImportRecord:
+        """Return a record with its document."""
+        return replace(brief.record, spec=self.spec(brief))
 
 
 def converted_in(document: Json, where: str, beside: Beside) -> list[Converted | Left] | None:
@@ -92,11 +158,9 @@ def records_of(
     foreign: Sequence[Converted], withheld: Withheld, beside: Beside
 ) -> Iterator[ImportRecord | Left]:
     """Yield the records of all converted resources; no name depends on their order."""
-    given = with_unique_names(foreign, beside.ids)
-    if beside.ids:
-        beside.met.update(given.met)
-    yield from given.left
-    for naming in given.each:
+    namings, left_over = with_unique_names(foreign, beside.ids, beside.met)
+    yield from left_over
+    for naming in namings:
         made = naming.made
         called = f"{made.kind.name} `{named(naming.handle)}` ({made.where})"
         if naming.why_not:
@@ -215,8 +279,7 @@ def _is_member(kind: Kind, item: Json) -> bool:
 def _members(document: Json) -> Iterator[tuple[str, Json]]:
     """Yield the items of a list, or of the lists and objects inside a wrapper."""
     if isinstance(document, list):
-        for index, item in enumerate(document, 1):
-            yield f"item {index}", item
+        yield from ((f"item {index}", item) for index, item in enumerate(document, 1))
     elif isinstance(document, dict):
         inner = {key: value for key, value in document.items() if isinstance(value, dict | list)}
         lists = {
@@ -225,8 +288,7 @@ def _members(document: Json) -> Iterator[tuple[str, Json]]:
             if value and isinstance(value, list) and all(isinstance(item, dict) for item in value)
         }
         for key, value in lists.items():
-            for index, item in enumerate(value, 1):
-                yield f"{key} {index}", item
+            yield from ((f"{key} {index}", item) for index, item in enumerate(value, 1))
         if not lists and len(inner) == 1:
             yield from (("", value) for value in inner.values())
 

@@ -77,8 +77,7 @@ def plain_name(title: str) -> str:
     name = "-".join(words)
     if len(name) <= LONGEST:
         return name
-    cut = name[: LONGEST + 1].rpartition("-")[0]
-    return cut or name[:LONGEST]
+    return name[: LONGEST + 1].rpartition("-")[0] or name[:LONGEST]
 
 
 def kind_word(kind: str) -> str:
@@ -166,23 +165,18 @@ class Naming:
     is_twin: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class UniqueNames:
-    """The names of each resource, the names `met` that `--id` accepts, and the ids `left` over."""
+def with_unique_names(
+    made: Sequence[Converted], ids: Mapping[str, str], met: set[str]
+) -> tuple[list[Naming], list[Left]]:
+    """Return the names of each resource, with its own id of `ids`, and the ids left over.
 
-    each: Sequence[Naming]
-    met: set[str] = field(default_factory=set)
-    left: list[Left] = field(default_factory=list)
-
-
-def with_unique_names(made: Sequence[Converted], ids: Mapping[str, str]) -> UniqueNames:
-    """Return the names of each resource, with its own id of `ids`.
+    The names that `--id` accepts are added to `met`.
 
     Resources of one name are distinguished by severity, else by the first different label in
     alphabetical order, else by digits of their digests.
     """
-    result = UniqueNames([Naming(resource, resource.name) for resource in made])
-    firsts = [*_without_twins(result.each)]
+    namings = [Naming(resource, resource.name) for resource in made]
+    firsts = [*_without_twins(namings)]
     alike: dict[tuple[str, str], list[Naming]] = defaultdict(list)
     for naming in firsts:
         alike[naming.made.kind.name, plain_name(naming.made.name)].append(naming)
@@ -191,9 +185,7 @@ def with_unique_names(made: Sequence[Converted], ids: Mapping[str, str]) -> Uniq
             for naming, mark in zip(group, marks_of(group), strict=True):
                 naming.handle = f"{naming.made.name}[{mark}]"
                 naming.mark = "" if naming.made.labels is None else mark
-    if ids:
-        _hand_out(firsts, ids, result)
-    return result
+    return namings, [*_hand_out(firsts, ids, met)] if ids else []
 
 
 def _without_twins(given: Sequence[Naming]) -> Iterator[Naming]:
@@ -230,26 +222,26 @@ def marks_of(given: Sequence[Naming]) -> list[str]:
     ]
 
 
-def _hand_out(firsts: Sequence[Naming], ids: Mapping[str, str], result: UniqueNames) -> None:
-    """Assign each id to its resource; an id that fits several resources of a kind is left."""
+def _hand_out(firsts: Sequence[Naming], ids: Mapping[str, str], met: set[str]) -> Iterator[Left]:
+    """Assign each id to its resource; yield those that fit several resources of a kind."""
     by_name: dict[str, list[Naming]] = defaultdict(list)
     for naming in firsts:
-        result.met.update((naming.made.name, naming.handle))
+        met.update((naming.made.name, naming.handle))
         by_name[naming.made.name].append(naming)
     owners: dict[tuple[str, str], list[Naming]] = defaultdict(list)
     for key, remote_id in ids.items():
         found = by_name.get(key) or _selected(key, by_name)
         if found:
-            result.met.add(key)
+            met.add(key)
         of_kind: dict[str, list[Naming]] = defaultdict(list)
         for naming in found:
             of_kind[naming.made.kind.name].append(naming)
         for kind, namings in of_kind.items():
             if len(namings) > 1:
-                result.left.append(_ambiguous(key, kind, namings))
-                continue
-            owners[kind, remote_id.lower()].append(namings[0])
-            namings[0].remote_id = remote_id
+                yield _ambiguous(key, kind, namings)
+            else:
+                owners[kind, remote_id.lower()].append(namings[0])
+                namings[0].remote_id = remote_id
     _refuse_shared(owners)
 
 
@@ -406,6 +398,12 @@ ObjectId: TypeAlias = tuple[str, RemoteId]
 """An object of the service: its kind, and its id, which is "" where there is only one object."""
 
 
+def object_of(kind: Kind, known: RemoteId | None) -> ObjectId | None:
+    """Return the object with an id, None where it is unknown."""
+    known = "" if kind.singleton else known
+    return None if known is None else (kind.name, known)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Brief:
     """A record without its document, so that thousands of them use little memory.
@@ -434,11 +432,7 @@ class Brief:
     @property
     def thing(self) -> ObjectId | None:
         """The object of the service, None where it is unknown."""
-        if self.kind.singleton and not self.record.elsewhere:
-            return self.kind.name, ""
-        known = self.record.remote_id
-        is_here = known is not None and not self.record.elsewhere
-        return (self.kind.name, known) if is_here and known is not None else None
+        return None if self.record.elsewhere else object_of(self.kind, self.record.remote_id)
 
     @property
     def is_remembered(self) -> bool:
@@ -492,14 +486,11 @@ class There:
 
     def objects(self) -> dict[ObjectId, Manifest]:
         """Return the manifests by object."""
-        found: dict[ObjectId, Manifest] = {}
-        for manifest in self.manifests:
-            known = self.id_of(manifest)
-            if BY_NAME[manifest.ref.kind].singleton:
-                found[manifest.ref.kind, ""] = manifest
-            elif known is not None:
-                found[manifest.ref.kind, known] = manifest
-        return found
+        found = (
+            (object_of(BY_NAME[manifest.ref.kind], self.id_of(manifest)), manifest)
+            for manifest in self.manifests
+        )
+        return {known: manifest for known, manifest in found if known is not None}
 
     def by_slug(self) -> dict[tuple[str, str, str], Manifest]:
         """Return the manifests by identities other than ids."""
@@ -518,10 +509,10 @@ class There:
             fits = NAME.fullmatch(ref.name) is not None and len(ref.name) <= LONGEST_NAME
             if kind is None or ref in taken or memory.pending is not None or not fits:
                 continue
-            if kind.singleton:
-                found[ref.kind, ""] = ref.name
-            elif memory.remote_id is not None:
-                found[ref.kind, kind.normal_id(memory.remote_id)] = ref.name
+            known = memory.remote_id
+            thing = object_of(kind, None if known is None else kind.normal_id(known))
+            if thing is not None:
+                found[thing] = ref.name
         return found
 
     def taken(self) -> set[Ref]:
@@ -585,8 +576,7 @@ def _not_declared(found: Sequence[Brief], there: There, result: Matched) -> Iter
             continue
         own = {resource.thing or (resource.kind.name, resource.mark, "content"), *keys}
         if own & seen:
-            reason = "it is imported from elsewhere in this run"
-            result.left.append(Left(resource.said, reason))
+            result.left.append(Left(resource.said, "it is imported from elsewhere in this run"))
             continue
         seen |= own
         yield resource

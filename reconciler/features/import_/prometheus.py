@@ -183,8 +183,7 @@ def _converted(rule: Fields, group: _OfGroup) -> Converted:
     if labels:
         spec["entityLabels"] = dict(labels)
     spec["type"] = TYPE_OF[PART]
-    window = _window(rule, group, notes)
-    spec[PART] = _part(compared, window)
+    spec[PART] = _part(compared, _window(rule, group, notes))
     if compared.is_firing:
         comment = "1 for each series that fires; gaps count as 0, which is not above the threshold"
         comments[PART, "metricFilter"] = comment

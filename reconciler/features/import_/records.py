@@ -55,9 +55,8 @@ class ImportRecord:
     values, by their paths. `ids` are the ids by environment, where there are several, and `only`
     the environments that it is limited to, for the reason `why_only`. A `suffix` makes names
     unique. A record `elsewhere` is not for the environment of this run. A record that
-    `is_converted` is from another tool: the service was not seen to have it. In a record that
-    `is_literal`, no text contains the start of an expression. One that `is_minimal` lacks fields
-    that `minimal` left out.
+    `is_converted` is from another tool: the service was not seen to have it. One that `is_minimal`
+    lacks fields that `minimal` left out.
     """
 
     kind: Kind
@@ -74,7 +73,6 @@ class ImportRecord:
     suffix: str = ""
     elsewhere: bool = False
     is_converted: bool = False
-    is_literal: bool = False
     is_minimal: bool = False
 
     @property
@@ -207,14 +205,13 @@ def _filled_in(part: type[Part]) -> frozenset[str]:
     required = {
         info.alias or name for name, info in part.model_fields.items() if info.is_required()
     }
-    chosen = frozenset[str]().union(*part.alternatives)
     return frozenset(
         name
         for name, facts in facts_of(part).items()
         if part is not IdValue
         and not (facts.observed or facts.needed or facts.form or facts.listed or facts.part)
         and not (facts.bound and facts.bound.low)
-    ).difference(required, chosen)
+    ).difference(required, frozenset[str]().union(*part.alternatives))
 
 
 def _missing(record: ImportRecord, report: SpecReport) -> Iterator[tuple[Path, str]]:
@@ -229,8 +226,7 @@ def _missing(record: ImportRecord, report: SpecReport) -> Iterator[tuple[Path, s
     for finding in () if is_whole else record.kind.check(record.spec):
         if finding.code == MISSING and finding.path not in untold:
             yield finding.path, f"{finding.message}; add it before this is changed"
-    for path, names in untold.items():
-        yield path, describe_unreported(names)
+    yield from ((path, describe_unreported(names)) for path, names in untold.items())
 
 
 def _refused(record: ImportRecord, why: str) -> Left:
@@ -248,9 +244,7 @@ def _without(spec: dict[str, Json], path: tuple[str, ...]) -> dict[str, Json]:
     inner = spec.get(first)
     if not rest:
         return {key: value for key, value in spec.items() if key != first}
-    if not isinstance(inner, dict):
-        return spec
-    return {**spec, first: _without(inner, tuple(rest))}
+    return {**spec, first: _without(inner, tuple(rest))} if isinstance(inner, dict) else spec
 
 
 def _id_at(kind: Kind, document: Json, path: Path) -> RemoteId | None:

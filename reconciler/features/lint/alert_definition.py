@@ -42,8 +42,8 @@ def crossings(spec: dict[str, Json], outcome: str) -> Iterator[SpecFinding]:
         for path, rule in places(spec, part, "rules", EACH, "condition"):
             if isinstance(rule, dict):
                 is_share = part == "logsRatioThreshold" and _is_share(spec[part])
-                if _outcome(rule, is_share=is_share) == outcome:
-                    message = _said(rule, outcome, is_share=is_share)
+                crossed, message = _crossed(rule, is_share=is_share)
+                if crossed == outcome:
                     yield SpecFinding((*path, "threshold"), message, WAYS_OUT[outcome])
     if outcome == NEVER:
         yield from _beyond_the_window(spec)
@@ -51,35 +51,26 @@ def crossings(spec: dict[str, Json], outcome: str) -> Iterator[SpecFinding]:
         yield from _unique_counts(spec)
 
 
-def _outcome(condition: Mapping[str, Json], *, is_share: bool) -> str:
-    """Return how often a count or a ratio of counts crosses a threshold; "" if it depends."""
-    threshold = number_of(condition.get("threshold"))
-    how = _compared(condition)
-    if threshold is None or how is None:
-        return ""
-    is_more, or_equals = how
-    if threshold < 0 or (threshold == 0 and or_equals == is_more):
-        return ALWAYS if is_more else NEVER
-    if is_share and (threshold > WHOLE or (threshold == WHOLE and or_equals != is_more)):
-        return NEVER if is_more else ALWAYS
-    return ""
+def _crossed(condition: Mapping[str, Json], *, is_share: bool) -> tuple[str, str]:
+    """Return how often a count or a ratio of counts crosses a threshold, and why; "" if it depends.
 
-
-def _compared(condition: Mapping[str, Json]) -> tuple[bool, bool] | None:
-    """Return whether it asks for more, not for less, and whether for an equal number too."""
-    text = text_of(condition.get("conditionType"))
+    A condition asks for more or for less, or for an equal number too.
+    """
+    threshold, text = number_of(condition.get("threshold")), text_of(condition.get("conditionType"))
     found = _COMPARED.fullmatch(text.removesuffix(_UNSAID)) if text is not None else None
-    return (found[1] == "MORE", found[2] is not None) if found is not None else None
-
-
-def _said(condition: Mapping[str, Json], outcome: str, *, is_share: bool) -> str:
-    threshold = condition.get("threshold")
-    is_more, or_equals = _compared(condition) or (False, False)
-    how = f"{'more' if is_more else 'less'} than{' or equal to' if or_equals else ''}"
+    if threshold is None or found is None:
+        return "", ""
+    is_more, or_equals = found[1] == "MORE", found[2] is not None
     why = "a count is never below 0"
-    if is_share and (number_of(threshold) or 0) > 0:
+    if threshold < 0 or (threshold == 0 and or_equals == is_more):
+        outcome = ALWAYS if is_more else NEVER
+    elif is_share and (threshold > WHOLE or (threshold == WHOLE and or_equals != is_more)):
+        outcome = NEVER if is_more else ALWAYS
         why = "these lines are a part of those, so at most 100 % of them"
-    return f"{how} {threshold} is {outcome} true: {why}"
+    else:
+        return "", ""
+    how = f"{found[1].lower()} than{' or equal to' if or_equals else ''}"
+    return outcome, f"{how} {condition.get('threshold')} is {outcome} true: {why}"
 
 
 def _is_share(part: Json) -> bool:

@@ -169,8 +169,7 @@ def describe_met(met: Met | None) -> str:
 
 def reported_rows(impact: PolicyImpact) -> list[SampleAnswer]:
     """Return the samples that are shown: failing samples first, then changing samples."""
-    failing = [*impact.failures]
-    return [*failing, *(change for change in impact.changes if not change.fails)]
+    return [*[*impact.failures], *(change for change in impact.changes if not change.fails)]
 
 
 def expectation(answer: SampleAnswer) -> str:
@@ -394,10 +393,9 @@ def _policy(met: Met | None) -> html.Markup:
 def _line(share: float, count: str) -> html.Markup:
     thick = THINNEST + (THICKEST - THINNEST) * share
     middle = THICKEST / 2
-    bar = html.shape("rect", "band", x=0, y=middle - thick / 2, width=ROOM, height=thick)
     picture = html.element(
         "svg",
-        bar,
+        html.shape("rect", "band", x=0, y=middle - thick / 2, width=ROOM, height=thick),
         viewBox=f"0 0 {html.number(ROOM)} {html.number(THICKEST)}",
         preserveAspectRatio="none",
         aria_hidden="true",

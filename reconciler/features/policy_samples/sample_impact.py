@@ -14,11 +14,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from enum import Enum
 from functools import reduce
+from itertools import chain
 from operator import and_
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
+from reconciler import model
 from reconciler.api.client import Api
 from reconciler.applying.one_write import (
     PAUSES,
@@ -42,17 +43,8 @@ from reconciler.journal.history import once_written
 from reconciler.kinds import BY_NAME
 from reconciler.kinds.assumed_reads import text
 from reconciler.kinds.kind import Kind, Sending, WriteResult, observe
+from reconciler.kinds.log_policy_set import INCLUDES, IS, IS_NOT, STARTS, NameMatcher
 from reconciler.kinds.log_policy_set.remote import bulk_test
-from reconciler.model import (
-    Action,
-    Change,
-    GuardViolation,
-    Plan,
-    Refused,
-    Seen,
-    Unconfirmed,
-    Written,
-)
 from reconciler.model.quoting import listed, quoted
 from reconciler.operations.plan_and_drift import SectionRequest
 from reconciler.planning.guards import PlanUnderGuard
@@ -60,10 +52,6 @@ from reconciler.planning.guards.plan_limits import MOST_NAMED, allowing, overrid
 from reconciler.project import Guards
 from reconciler.project.settings import POLICY_SAMPLES
 from reconciler.runtime.failpoints import Point, reached
-
-if TYPE_CHECKING:
-    from reconciler.api.client import Api
-
 
 BATCH = 100  # docs/assumptions.md: chosen, no limit of a request is documented
 _UNSAID = "PRIORITY_TYPE_UNSPECIFIED"
@@ -123,36 +111,7 @@ def _met(result: dict[str, Json]) -> Met:
     return met_of(text(policy, "name"), text(policy, "priority"))
 
 
-class How(Enum):
-    """The way in which a rule compares its names; the value is that of the API."""
-
-    IS = "RULE_TYPE_ID_IS"
-    IS_NOT = "RULE_TYPE_ID_IS_NOT"
-    STARTS = "RULE_TYPE_ID_START_WITH"
-    INCLUDES = "RULE_TYPE_ID_INCLUDES"
-    ANY = "RULE_TYPE_ID_UNSPECIFIED"
-
-
-@dataclass(frozen=True, slots=True)
-class NameRule:
-    """The names that a policy is for: all, or those that compare with one of `names`."""
-
-    how: How = How.ANY
-    names: tuple[str, ...] = ()
-
-    def allows(self, name: str) -> bool:
-        """Return whether a name is accepted."""
-        match self.how:
-            case How.IS:
-                return name in self.names
-            case How.IS_NOT:
-                return name not in self.names
-            case How.STARTS:
-                return name.startswith(self.names)
-            case How.INCLUDES:
-                return any(part in name for part in self.names)
-            case How.ANY:
-                return True
+ANY_NAME = NameMatcher(IS_NOT, ())
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,9 +123,9 @@ class PolicyMatcher:
 
     met: Met
     severities: frozenset[str] | None
-    application: NameRule = NameRule()
-    subsystem: NameRule = NameRule()
-    enabled: bool = True
+    application: NameMatcher
+    subsystem: NameMatcher
+    enabled: bool
 
     def takes(self, severity: str) -> bool:
         """Return whether it takes logs of a severity; False where its severities are unknown."""
@@ -190,8 +149,8 @@ class Policies:
         for policy in self.listed:
             named = (
                 policy.enabled
-                and any(map(policy.application.allows, applications))
-                and any(map(policy.subsystem.allows, subsystems))
+                and any(map(policy.application.lets_in, applications))
+                and any(map(policy.subsystem.lets_in, subsystems))
             )
             if not named:
                 continue
@@ -236,15 +195,12 @@ def policies_in(document: Json, *, seen: bool = False, any_case: bool = False) -
     return Policies(tuple(policies), any_case)
 
 
-_BY_VALUE = {how.value: how for how in How}
-
-
-def _rule(rule: Json, *, any_case: bool) -> NameRule:
+def _rule(rule: Json, *, any_case: bool) -> NameMatcher:
     """Read a rule; a rule without a known way to compare accepts all names."""
-    if not isinstance(rule, dict):
-        return NameRule()
-    how = _BY_VALUE.get(text(rule, "ruleTypeId"), How.ANY)
-    return NameRule(how, tuple(parts_of(text(rule, "name"), any_case=any_case)))
+    how = text(rule, "ruleTypeId") if isinstance(rule, dict) else ""
+    if not isinstance(rule, dict) or how not in (IS, IS_NOT, STARTS, INCLUDES):
+        return ANY_NAME
+    return NameMatcher(how, tuple(parts_of(text(rule, "name"), any_case=any_case)))
 
 
 SEVERITIES = tuple(
@@ -265,11 +221,14 @@ def shadowed(policies: Policies) -> list[int]:
     named = (policy.severities or frozenset() for policy in policies.listed)
     # All severities that count, and one that no policy names.
     known = frozenset((*SEVERITIES, "")).union(*named)
-    names_apart = (
-        _compared_whole([policy.application for policy in policies.listed]),
-        _compared_whole([policy.subsystem for policy in policies.listed]),
-    )
-    fresh = _fresh(policies)
+    rules = [
+        [policy.application for policy in policies.listed],
+        [policy.subsystem for policy in policies.listed],
+    ]
+    applications_apart, subsystems_apart = map(_compared_whole, rules)
+    held = {letter for rule in chain(*rules) for letter in "".join(rule.names)}
+    # A character that no rule has, of Unicode's last private-use plane, where none has case.
+    fresh = next(letter for letter in map(chr, range(0x100000, 0x10FFFE)) if letter not in held)
     deciding = [
         (place, policy)
         for place, policy in enumerate(policies.listed)
@@ -277,11 +236,11 @@ def shadowed(policies: Policies) -> list[int]:
     ]
     for number, (place, policy) in enumerate(deciding):
         before = [earlier for _, earlier in deciding[:number]]
-        applications = _representatives(policy.application, names_apart[0], fresh)
-        subsystems = _representatives(policy.subsystem, names_apart[1], fresh)
+        applications = _representatives(policy.application, applications_apart, fresh)
+        subsystems = _representatives(policy.subsystem, subsystems_apart, fresh)
         takers = (
-            _takers([policy.application.allows for policy in before], applications),
-            _takers([policy.subsystem.allows for policy in before], subsystems),
+            _takers([policy.application.lets_in for policy in before], applications),
+            _takers([policy.subsystem.lets_in for policy in before], subsystems),
             _takers([policy.takes for policy in before], policy.severities or known),
         )
         if _covered(takers):
@@ -289,27 +248,12 @@ def shadowed(policies: Policies) -> list[int]:
     return found
 
 
-def _compared_whole(rules: Sequence[NameRule]) -> frozenset[str]:
+def _compared_whole(rules: Sequence[NameMatcher]) -> frozenset[str]:
     """Return the names that some rule compares as a whole."""
-    return frozenset(
-        name for rule in rules if rule.how in (How.IS, How.IS_NOT) for name in rule.names
-    )
+    return frozenset(name for rule in rules if rule.how in (IS, IS_NOT) for name in rule.names)
 
 
-def _fresh(policies: Policies) -> str:
-    """Return a character that no rule has."""
-    held = {
-        letter
-        for policy in policies.listed
-        for rule in (policy.application, policy.subsystem)
-        for name in rule.names
-        for letter in name
-    }
-    # From Unicode's last private-use plane, in which no character has case.
-    return next(letter for letter in map(chr, range(0x100000, 0x10FFFE)) if letter not in held)
-
-
-def _representatives(rule: NameRule, whole: frozenset[str], fresh: str) -> list[str]:
+def _representatives(rule: NameMatcher, whole: frozenset[str], fresh: str) -> list[str]:
     """Return names that a rule accepts, which represent all names that it accepts.
 
     If any accepted name escapes all other rules, one of these does. A name that is compared as a
@@ -317,15 +261,15 @@ def _representatives(rule: NameRule, whole: frozenset[str], fresh: str) -> list[
     rule accept it, and a character that no rule has. Whatever a rule looks for in the
     representative is also in the name. So a rule that takes the representative takes the name too.
     """
-    exact = [name for name in sorted(whole) if rule.allows(name)]
+    exact = [name for name in sorted(whole) if rule.lets_in(name)]
     match rule.how:
-        case How.IS:
+        case "RULE_TYPE_ID_IS":
             return exact
-        case How.STARTS:
+        case "RULE_TYPE_ID_START_WITH":
             return [*(name + fresh for name in rule.names), *exact]
-        case How.INCLUDES:
+        case "RULE_TYPE_ID_INCLUDES":
             return [*(fresh + name + fresh for name in rule.names), *exact]
-        case How.IS_NOT | How.ANY:
+        case _:
             return [fresh, *exact]
 
 
@@ -358,7 +302,7 @@ def _covered(takers: tuple[list[int], list[int], list[int]]) -> bool:
     )
 
 
-async def with_policy_impact(request: SectionRequest) -> Plan:
+async def with_policy_impact(request: SectionRequest) -> model.Plan:
     """Return the plan with its impact on the samples; its digest covers the samples then."""
     made, samples = request.plan, request.asked
     impact = await policy_impact(request.api, made, samples)
@@ -375,7 +319,7 @@ async def with_policy_impact(request: SectionRequest) -> Plan:
     return made.with_section(replace(impact, of_base=request.session.against is not None))
 
 
-async def policy_impact(api: Api, plan: Plan, samples: Samples) -> PolicyImpact | None:
+async def policy_impact(api: Api, plan: model.Plan, samples: Samples) -> PolicyImpact | None:
     """Ask the service about the samples, and compare; None where the plan has no policy list.
 
     The error of a service that cannot be asked is in the result, and stops no plan.
@@ -385,7 +329,7 @@ async def policy_impact(api: Api, plan: Plan, samples: Samples) -> PolicyImpact 
         return None
     answers: Sequence[Met] = ()
     unasked = "the list that is live could not be read"
-    if change.action is not Action.BLOCKED:
+    if change.action is not model.Action.BLOCKED:
         try:
             answers, unasked = await answers_to(api, samples.rows), ""
         except ReconcilerError as error:
@@ -395,13 +339,13 @@ async def policy_impact(api: Api, plan: Plan, samples: Samples) -> PolicyImpact 
 
 
 def impact_of(
-    change: Change, samples: Samples, told: Sequence[Met], unasked: str, *, any_case: bool
+    change: model.Change, samples: Samples, told: Sequence[Met], unasked: str, *, any_case: bool
 ) -> PolicyImpact:
     """Compare what was `told` with what the evaluator says of the live list and of the new list."""
-    seen = change.observation if isinstance(change.observation, Seen) else None
+    seen = change.observation if isinstance(change.observation, model.Seen) else None
     today = policies_in(seen.document if seen else None, seen=True, any_case=any_case)
     tomorrow = policies_in(change.body, any_case=any_case)
-    is_blocked = change.action is Action.BLOCKED
+    is_blocked = change.action is model.Action.BLOCKED
     before: Sequence[Met | None] = told or [None] * len(samples.rows)
     after = before
     if not is_blocked and (change.action.writes or not told):
@@ -426,22 +370,21 @@ def impact_of(
     )
 
 
-async def with_failing(asked: PlanUnderGuard) -> Plan:
+async def with_failing(asked: PlanUnderGuard) -> model.Plan:
     """Return the plan with an objection where it fails samples with an expected policy."""
     found = failing_samples(asked.plan, asked.environment.guards)
     return replace(asked.plan, guarded=(*asked.plan.guarded, *found))
 
 
-def failing_samples(plan: Plan, guards: Guards) -> Iterator[GuardViolation]:
+def failing_samples(plan: model.Plan, guards: Guards) -> Iterator[model.GuardViolation]:
     """Yield one objection where a new list of policies fails samples with an expected policy."""
     impact = plan.section(PolicyImpact)
     if impact is None or not impact.writes or POLICY_SAMPLES in guards.allow:
         return
-    failures = impact.failures
-    if not failures:
+    wrong = [*map(_reported_otherwise, impact.failures)]
+    if not wrong:
         return
-    counted = "1 sample" if len(failures) == 1 else f"{len(failures)} samples"
-    wrong = [*map(_reported_otherwise, failures)]
+    counted = "1 sample" if len(wrong) == 1 else f"{len(wrong)} samples"
     shown = listed(wrong, MOST_NAMED, "; ")
     remedies = (
         "declare the policies in an order in which each sample meets the expected one",
@@ -450,7 +393,7 @@ def failing_samples(plan: Plan, guards: Guards) -> Iterator[GuardViolation]:
         allowing(POLICY_SAMPLES, plan.environment),
         overriding(POLICY_SAMPLES),
     )
-    yield GuardViolation(
+    yield model.GuardViolation(
         said=f"{counted} of logs would not have the policy that is expected: {shown}",
         remedies=remedies,
         code=POLICY_SAMPLES,
@@ -460,7 +403,7 @@ def failing_samples(plan: Plan, guards: Guards) -> Iterator[GuardViolation]:
 
 def _reported_otherwise(answer: SampleAnswer) -> str:
     expected, got = (
-        quoted(met.policy) if met is not None and met.policy else "no policy"
+        _named(Met(met.policy) if met is not None else None)
         for met in (Met(answer.sample.policy), answer.after)
     )
     return f"{answer.sample.log} expects {expected}, and would have {got}"
@@ -474,9 +417,9 @@ class Overwritten:
     """An overwrite that was acknowledged and seen, with the list right before and after it."""
 
     sending: Sending
-    answer: Written
-    before: Seen | None
-    after: Seen | None = None
+    answer: model.Written
+    before: model.Seen | None
+    after: model.Seen | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -489,7 +432,7 @@ class Proving:
     impact: PolicyImpact
 
     async def proved(
-        self, kind: Kind, sending: Sending, answer: Written, before: Seen | None
+        self, kind: Kind, sending: Sending, answer: model.Written, before: model.Seen | None
     ) -> Proved:
         """Check that the service gives each sample the planned policy.
 
@@ -581,11 +524,11 @@ class Proving:
         outcome = outcome_of(back, answer)
         stopped_by = answer if isinstance(answer, ReconcilerError) else None
         entry = self.scribe.closing(back.change, outcome)
-        if isinstance(outcome, Written) and isinstance(entry, WrittenEntry):
+        if isinstance(outcome, model.Written) and isinstance(entry, WrittenEntry):
             entry = replace(entry, put_back=True)
             memory = once_written(self.scribe.journal.history.of(back.ref), entry)
             seen = (await seen_after(kind, self.api, [Acknowledged(back, outcome, memory)]))[0]
-            if seen is not None and not isinstance(seen, Seen):
+            if seen is not None and not isinstance(seen, model.Seen):
                 return _unsure(
                     overwrite, f"{said}; the list before was sent back, and is not to be seen"
                 )
@@ -597,10 +540,10 @@ class Proving:
             except (JournalError, Locked) as error:
                 stopped_by = error
         match outcome:
-            case Written():
+            case model.Written():
                 message = f"{said}; the list before was put back, and is live"
-                return Proved(Refused(overwrite.answer.ref, message), message, stopped_by)
-            case Refused(message=why):
+                return Proved(model.Refused(overwrite.answer.ref, message), message, stopped_by)
+            case model.Refused(message=why):
                 message = (
                     f"{said}; the list before was not taken back ({why}): the new list is live"
                 )
@@ -609,7 +552,7 @@ class Proving:
                 message = f"{said}; the answer to putting the list back was lost"
                 return replace(_unsure(overwrite, message), stopped_by=stopped_by)
 
-    async def _now(self, kind: Kind, overwrite: Overwritten) -> Seen | str:
+    async def _now(self, kind: Kind, overwrite: Overwritten) -> model.Seen | str:
         """Read the list once more, or return why it must not be overwritten."""
         now = await self._seen(kind, overwrite)
         if now is None or overwrite.after is None:
@@ -622,17 +565,17 @@ class Proving:
         same = (now.document, now.edit) == (overwrite.after.document, overwrite.after.edit)
         return now if is_ours and same else "another writer changed the list meanwhile"
 
-    async def _seen(self, kind: Kind, overwrite: Overwritten) -> Seen | None:
+    async def _seen(self, kind: Kind, overwrite: Overwritten) -> model.Seen | None:
         """Read the list; None where it cannot be read."""
         memory = self.scribe.journal.history.of(overwrite.answer.ref)
         try:
             found = await observe(kind, self.api, overwrite.sending.manifest, memory)
         except ReconcilerError:
             return None
-        return found if isinstance(found, Seen) else None
+        return found if isinstance(found, model.Seen) else None
 
 
-def _cannot_be_put_back(before: Seen | None) -> str:
+def _cannot_be_put_back(before: model.Seen | None) -> str:
     """Return why the list cannot be written again as it was; "" where it can."""
     if before is None:
         return "it was not read right before"
@@ -654,7 +597,7 @@ def _standing(overwrite: Overwritten, said: str) -> Proved:
 
 def _unsure(overwrite: Overwritten, said: str) -> Proved:
     message = f"{said}: the old list or the new one is live, and the next plan shows which"
-    return Proved(Unconfirmed(overwrite.answer.ref, message), message)
+    return Proved(model.Unconfirmed(overwrite.answer.ref, message), message)
 
 
 def _otherwise(answer: SampleAnswer) -> str:

@@ -42,8 +42,7 @@ def _read_of(loader: Loader, settings: ProjectFile, setting: PolicySamples) -> S
     name = display_name(file, loader.root)
     reading = loader.sources.read(file, name, is_json=file.suffix == ".json")
     if isinstance(reading, Complaint):
-        place = _at_setting(reading, settings.written, loader.scope.environment, setting)
-        loader.keep(place)
+        loader.keep(_at_setting(reading, settings.written, loader.scope.environment, setting))
         return Samples((), setting.on_mismatch)
     found: list[PolicySample | Complaint] = [*complaints_of_text(name, reading)]
     if not reading.has_errors:

@@ -1,15 +1,22 @@
-"""`reconciler rollback`: restore the state before a run, with a plan like any other."""
+"""`reconciler rollback`: restore the state before a run, with a plan like any other.
+
+Or write the manifests as they were, with a report as text, JSON, or the body of a pull request.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import re
 import shlex
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import Annotated, Literal
 
 import click
+from pydantic import ConfigDict, Field, with_config
+from typing_extensions import TypedDict
 
 from reconciler.cli import options
 from reconciler.cli.apply import check_asked, consenting
@@ -20,17 +27,18 @@ from reconciler.cli.console import (
     stdout_style,
     words,
 )
-from reconciler.errors import UsageError, worst
-from reconciler.features.rollback.manifests_before import (
-    write_manifests,
-    written_json,
-    written_text,
+from reconciler.errors import ExitCode, UsageError, worst
+from reconciler.features.rollback.roll_back import (
+    ROLLBACK,
+    before_of,
+    states_before,
+    way_back,
 )
-from reconciler.features.rollback.roll_back import before_of
 from reconciler.journal.journal import Journal
 from reconciler.journal.store import LockTimeout
+from reconciler.journal.writes import LAST, before_run, chosen_run
 from reconciler.model import Plan, Ref, RollsBack, Written
-from reconciler.operations.added_by_features import wait_before_lock
+from reconciler.operations.added_by_features import ProposedEdits, TextEdit, wait_before_lock
 from reconciler.operations.apply_plan import Consent, plan_and_apply
 from reconciler.operations.open_project import Options
 from reconciler.operations.open_session import Session, open_target
@@ -40,10 +48,204 @@ from reconciler.operations.plan_and_drift import (
     plan_now,
     write_private,
 )
+from reconciler.report.complaints.document import ComplaintDocument, complaint_document, fix_diff
+from reconciler.report.markdown import COMMENT_BYTES, WHOLE_ADOPTION, Fold, code, with_folds
 from reconciler.report.plan.document import plan_json
-from reconciler.report.reasons import after_rollback
-from reconciler.report.safe import safe
+from reconciler.report.reasons import SHORT_RUN, after_rollback, words_of
+from reconciler.report.safe import json_text, safe
+from reconciler.report.table import Colour, Style, fitted, wrapped
+from reconciler.report.words import plural
 from reconciler.runtime.advice import from_journal
+from reconciler.syntax.diagnostic import Complaint
+from reconciler.workspace.write_files import replace_text
+
+_LONGEST_CELL = 80
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WrittenBack:
+    """The files that declare again what was declared before a run.
+
+    `unplaced` are resources that are not edited in full, with the reason. `broken` are errors in
+    manifests, so that it is not known what they share. Nothing was written if it is `only_shown`.
+    """
+
+    environment: str
+    run: str
+    files: Sequence[TextEdit]
+    unplaced: Sequence[tuple[Ref, str]]
+    broken: Sequence[Complaint] = ()
+    only_shown: bool
+
+    @property
+    def exit_code(self) -> int:
+        """The exit code: 3 where something cannot be placed, or is broken."""
+        return ExitCode.PARTIAL if self.unplaced or self.broken else ExitCode.DONE
+
+    @property
+    def summary(self) -> str:
+        """The counts in one line."""
+        would = " would be" if self.only_shown else ""
+        head = f"{plural(len(self.files), 'file')}{would} edited"
+        left = f"; {plural(len(self.unplaced), 'resource')} not edited in full"
+        broken = f"; {plural(len(self.broken), 'error')} in manifests"
+        rest = (left if self.unplaced else "") + (broken if self.broken else "")
+        return f"before the run {self.run[:SHORT_RUN]}: {head}{rest}"
+
+    @property
+    def left(self) -> Iterator[tuple[str, str]]:
+        """The resources and files that are left as they are, and why."""
+        yield from ((str(ref), why) for ref, why in self.unplaced)
+        for error in self.broken:
+            why = f"broken, and not looked at: {error.message} [{error.code}]"
+            yield f"{error.file}:{error.line}", why
+
+
+def written_text(made: WrittenBack, style: Style) -> str:
+    """Return the diff of each file, what cannot be placed, and the counts."""
+    lines = [fix_diff(file.name, file.before, file.after) for file in made.files]
+    for name, why in made.left:
+        lines.append(f"  {style.paint(f'x {safe(name)}', Colour.RED)}")
+        lines.extend(wrapped(safe(why), style, Colour.CYAN))
+    lines.append(fitted(style.paint(f"Manifests as {made.summary}.", Colour.BOLD), style))
+    return "\n".join(line.removesuffix("\n") for line in lines) + "\n"
+
+
+def written_markdown(made: WrittenBack) -> str:
+    """Return the body of a pull request."""
+    lines = [
+        f"### Manifests of {code(made.environment, _LONGEST_CELL)} as {made.summary}",
+        "",
+        "This writes to no service. After the merge, an apply puts back what a rollback has not.",
+        "",
+    ]
+    rows = [
+        f"| {code(name, _LONGEST_CELL)} | {code(why, 4 * _LONGEST_CELL)} |"
+        for name, why in made.left
+    ]
+    lines += ["| not edited in full | why |", "|---|---|", *rows] if rows else []
+    folds = [
+        Fold(file.name, "edited", fix_diff(file.name, file.before, file.after).splitlines())
+        for file in made.files
+    ]
+    return with_folds("\n".join(lines) + "\n", folds, COMMENT_BYTES, WHOLE_ADOPTION)
+
+
+@with_config(ConfigDict(extra="forbid"))
+class WrittenFileDocument(TypedDict):
+    """A file and its changes."""
+
+    file: str
+    diff: Annotated[str, Field(description="The changes, for `patch -p1`.")]
+
+
+@with_config(ConfigDict(extra="forbid"))
+class UnplacedDocument(TypedDict):
+    """A resource with a manifest that is left as it is, in whole or in part."""
+
+    ref: str
+    why: str
+
+
+@with_config(ConfigDict(extra="forbid"))
+class WrittenBackDocument(TypedDict):
+    """Output of `rollback --write --format json`."""
+
+    formatVersion: Literal[1]
+    environment: str
+    run: Annotated[str, Field(description="The run that is rolled back.")]
+    dryRun: bool
+    files: list[WrittenFileDocument]
+    unplaced: list[UnplacedDocument]
+    broken: Annotated[
+        list[ComplaintDocument],
+        Field(description="Errors in manifests of any environment: what they share is not known."),
+    ]
+
+
+def written_json(made: WrittenBack) -> str:
+    """Return the JSON of schemas/written-back.schema.json, ending in a line break."""
+    document: WrittenBackDocument = {
+        "formatVersion": 1,
+        "environment": made.environment,
+        "run": made.run,
+        "dryRun": made.only_shown,
+        "files": [
+            {"file": file.name, "diff": fix_diff(file.name, file.before, file.after)}
+            for file in made.files
+        ],
+        "unplaced": [{"ref": str(ref), "why": why} for ref, why in made.unplaced],
+        "broken": [*map(complaint_document, made.broken)],
+    }
+    return json_text(document)
+
+
+def write_manifests(
+    session: Session,
+    name: str,
+    refs: Sequence[Ref] = (),
+    *,
+    live: bool = False,
+    only_shown: bool = False,
+) -> WrittenBack:
+    """Edit the manifests so that they declare what was declared before a run, or only show that.
+
+    With `last`, a rollback is the run that it rolled back. Raises as `states_before`, and
+    InvalidInput where a file cannot be written.
+    """
+    journal = session.journal(needed=True)
+    if name == LAST:
+        run = chosen_run(journal, name)
+        command, _, undone = run.entry.command.partition(" ")
+        if command == ROLLBACK and undone:
+            name, refs = undone, refs or [before.ref for before in before_run(journal.entries, run)]
+    found = states_before(session, journal, name, refs, live=live)
+    back = way_back(session, found)
+    files = back.files()
+    if not only_shown:
+        for file in files:
+            script = file.script
+            replace_text(script.path, script.name, back.roots, before=script.text, after=file.after)
+    blocked = {change.ref: words_of(change.reasons[0], change.ref) for change in found.blocked}
+    return WrittenBack(
+        environment=session.name,
+        run=found.run.entry.run,
+        files=[
+            TextEdit(name=file.script.name, before=file.script.text, after=file.after)
+            for file in files
+        ],
+        unplaced=sorted({**back.why, **blocked}.items()),
+        broken=back.broken,
+        only_shown=only_shown,
+    )
+
+
+_RUN = re.compile(r"[A-Za-z0-9-]+")
+
+
+def check_run(text: str) -> None:
+    """Raise UsageError unless the input `run` may be the id of a run, or `last`."""
+    if not _RUN.fullmatch(text):
+        raise UsageError(f"`run` is an id as `journal history` shows it, or `last`, not `{text}`")
+
+
+def proposal(session: Session, given: Mapping[str, str]) -> ProposedEdits:
+    """Return the edits for a pull request, of the run that the input `run` names."""
+    if not given["run"]:
+        raise UsageError(
+            "`run`: name the run to roll back, an id as `journal history` shows it, or `last`"
+        )
+    made = replace(write_manifests(session, given["run"], only_shown=True), only_shown=False)
+    return ProposedEdits(
+        title=f"Roll back the manifests of {made.environment} to before {made.run[:SHORT_RUN]}",
+        body=written_markdown(made),
+        files=made.files,
+        undecided=bool(made.unplaced or made.broken),
+        subject="edits of the manifests",
+        about=made.run[:SHORT_RUN],
+        exit_code=made.exit_code,
+    )
+
 
 _OF_PLANS = ("text", "json", "markdown", "html")
 _OF_APPLIES = ("text", "json", "junit")
@@ -107,9 +309,12 @@ def rollback(  # noqa: PLR0913 - one parameter a flag
     if write and out is not None:
         raise UsageError("--out is for a plan, and --write makes none")
     if write:
-        return _write(
-            open_target(options), (run, refs), options, form, live=live, only_shown=dry_run
-        )
+        if form not in _OF_EDITS:
+            raise UsageError(f"--format {form} is for a rollback without --write")
+        edits = write_manifests(open_target(options), run, refs, live=live, only_shown=dry_run)
+        style = stdout_style(verbose=options.verbose)
+        text = written_json(edits) if form == "json" else written_text(edits, style)
+        return data(text, ending=edits.exit_code)
     if form not in (_OF_PLANS if dry_run else _OF_APPLIES):
         with_or_without = "without" if dry_run else "with"
         raise UsageError(f"--format {form} is for a rollback {with_or_without} --dry-run")
@@ -133,24 +338,6 @@ def rollback(  # noqa: PLR0913 - one parameter a flag
             _advise(made)
 
 
-def _write(
-    session: Session,
-    named: tuple[str, Sequence[Ref]],
-    options: Options,
-    form: str,
-    *,
-    live: bool,
-    only_shown: bool,
-) -> int:
-    if form not in _OF_EDITS:
-        raise UsageError(f"--format {form} is for a rollback without --write")
-    run, refs = named
-    made = write_manifests(session, run, refs, live=live, only_shown=only_shown)
-    if form == "json":
-        return data(written_json(made), ending=made.exit_code)
-    return data(written_text(made, stdout_style(verbose=options.verbose)), ending=made.exit_code)
-
-
 def _show(
     session: Session,
     prepare: Callable[[Session, Journal], Session],
@@ -164,10 +351,10 @@ def _show(
     made = asyncio.run(plan_now(prepare(session, journal), journal.history))
     if out is not None:
         write_private(out, plan_json(made))
-    code = worst(failures_of(made))
+    ending = worst(failures_of(made))
     if form == "text" and not options.quiet:
         _advise(made)
-    return data(describe_plan(made, form, session.project, verbose=options.verbose), ending=code)
+    return data(describe_plan(made, form, session.project, verbose=options.verbose), ending=ending)
 
 
 def _advise(made: Plan) -> None:

@@ -9,6 +9,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import groupby
 from pathlib import Path
 from typing import Final
 
@@ -28,7 +29,7 @@ from reconciler.journal.writes import (
     is_apply,
     is_compacted,
 )
-from reconciler.kinds import BY_NAME, KINDS
+from reconciler.kinds import BY_NAME
 from reconciler.kinds.judge_spec import unacceptable
 from reconciler.model.quoting import listed
 from reconciler.operations.open_session import Session, files_naming
@@ -61,9 +62,8 @@ def with_restored(
 
     `beside` are the other known resources.
     """
-    order = {name: index for index, name in enumerate(BY_NAME)}
     changes = [*(_said(change, found) for change in made.declared), *found.blocked]
-    changes.sort(key=lambda change: (order[change.ref.kind], change.ref.name))
+    changes.sort(key=lambda change: (_order(change), change.ref.name))
     return replace(
         made,
         changes=(*changes, *made.orphans),
@@ -116,23 +116,20 @@ def at_places_of(document: Json, declared: Json | Missing, shape: Shape) -> Json
 
 def states_before(
     session: Session, journal: Journal, name: str, refs: Sequence[model.Ref], *, live: bool
-) -> StatesBefore:
+) -> Found:
     """Return the states before a run, of `refs` or of all that it wrote. Raises as `before_of`."""
     run = chosen_run(journal, name)
     secrets: Mapping[str, str] | None = session.secrets
     if secrets is None:
         secrets = secrets_of(session.project, session.name, session.environment, os.environ)
-    found = Found(journal, session.project.root, live, secrets)
+    found = Found(journal, run, session.project.root, live, secrets)
     written = [before for before in before_run(journal.entries, run) if before.ref.kind in BY_NAME]
     chosen = _chosen(journal, run, written, refs)
     for before in chosen:
         found.take(before)
-    return StatesBefore(
-        run=run,
-        found=found,
-        manifests=_pointing(found, run),
-        live_kept=not live and any(before.live is not None for before in chosen),
-    )
+    found.live_kept = not live and any(before.live is not None for before in chosen)
+    _point(found)
+    return found
 
 
 def before_of(
@@ -152,27 +149,26 @@ def before_of(
     Raises UsageError where there is no such run, where several match, where it wrote nothing of the
     wanted resources, or where the journal no longer knows what it wrote.
     """
-    states = states_before(session, journal, name, refs, live=live)
-    run, found, manifests = states.run, states.found, states.manifests
+    found = states_before(session, journal, name, refs, live=live)
     beside = _beside(journal.history, found)
-    remark = _remark(session, states)
+    remark = _remark(session, found)
     return replace(
         session,
-        workspace=Workspace(manifests=manifests),
+        workspace=Workspace(manifests=tuple(found.manifests)),
         others=tuple(beside),
         rework=partial(with_restored, found=found, remark=remark, beside=beside),
-        recorded_as=f"{ROLLBACK} {run.entry.run[:SHORT_RUN]}",
+        recorded_as=f"{ROLLBACK} {found.run.entry.run[:SHORT_RUN]}",
     )
 
 
-def way_back(session: Session, states: StatesBefore) -> WayBack:
+def way_back(session: Session, found: Found) -> WayBack:
     """Return the way back of the manifests to the states before a run."""
-    found = states.found
     history = found.journal.history
     ids = {ref: known.remote_id for ref, known in history.memories.items() if known.remote_id}
-    wanted: dict[model.Ref, dict[str, Json]] = {}
-    for manifest in states.manifests:
-        wanted[manifest.ref] = resolve(found.owned.get(manifest.ref, manifest.spec), ids)
+    wanted: dict[model.Ref, dict[str, Json]] = {
+        manifest.ref: resolve(found.owned.get(manifest.ref, manifest.spec), ids)
+        for manifest in found.manifests
+    }
     scope = Scope(
         session.name,
         session.environment.variables,
@@ -185,11 +181,10 @@ def way_back(session: Session, states: StatesBefore) -> WayBack:
     return WayBack(session=session, history=history, scope=scope, wanted=wanted)
 
 
-def _remark(session: Session, states: StatesBefore) -> model.RollsBack:
-    run, found = states.run, states.found
+def _remark(session: Session, found: Found) -> model.RollsBack:
+    run = found.run
     applied = is_apply(run)
-    refs = tuple(sorted(manifest.ref for manifest in found.manifests))
-    back = way_back(session, states)
+    back = way_back(session, found)
     back.files()
     by_hand = back.places_left()
     places = sorted({*back.places(), *by_hand})
@@ -203,43 +198,32 @@ def _remark(session: Session, states: StatesBefore) -> model.RollsBack:
         actor=run.entry.actor,
         # A rollback runs in a commit, but its manifests come from the journal and not from it.
         commit=run.entry.commit if applied else "",
-        live_kept=states.live_kept,
+        live_kept=found.live_kept,
         state="live" if lives or (found.live and not found.said) else "declared",
         commit_before=commit_before(found.journal.entries, run) if applied else "",
         files=tuple(dict.fromkeys((*(file for file, _ in places), *unread))),
-        refs=refs,
+        refs=tuple(sorted(manifest.ref for manifest in found.manifests)),
         places=tuple(f"{file}:{line}" for file, line in places),
         by_hand=tuple(f"{file}:{line}" for file, line in by_hand),
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StatesBefore:
-    """States before a run: the `manifests`, and in `found` what cannot be restored.
-
-    `live_kept` means that the journal has the live documents of that time, and that the declared
-    documents are restored instead.
-    """
-
-    run: RunSummary
-    found: Found
-    manifests: tuple[model.Manifest, ...]
-    live_kept: bool
-
-
 @dataclass(slots=True)
 class Found:
-    """Resources that a rollback restores, collected one by one.
+    """The states before a `run` that a rollback restores, collected resource by resource.
 
-    `said` is the reason of each. `owned` are the documents that the journal will record as
-    declared, where that is only a part of the restored document. `blocked` are the changes that
-    cannot be put back.
+    `live_kept` means that the journal has the live documents of that time, and that the declared
+    documents are restored instead. `said` is the reason of each. `owned` are the documents that
+    the journal will record as declared, where that is only a part of the restored document.
+    `blocked` are the changes that cannot be put back.
     """
 
     journal: Journal
+    run: RunSummary
     root: Path
     live: bool
     secrets: Mapping[str, str] = field(repr=False)
+    live_kept: bool = False
     manifests: list[model.Manifest] = field(default_factory=list)
     blocked: list[model.Change] = field(default_factory=list)
     said: dict[model.Ref, model.PutBack] = field(default_factory=dict)
@@ -269,10 +253,13 @@ class Found:
             self._block(before, model.NothingBefore(compacted=before.compacted, live=is_live))
 
     def _put_back(
-        self, before: Before, document: dict[str, Json], source: model.PutBack, owned: Json = None
+        self,
+        before: Before,
+        document: dict[str, Json],
+        source: model.PutBack,
+        owned: Json = None,
     ) -> None:
         spec, lost = unsealed(document, self._secret, self.journal.salt)
-        assert isinstance(spec, dict)  # noqa: S101 - opening keeps the form
         if lost or any(self.withheld.findings(spec)):
             self._block(before, model.SecretsLost(tuple(sorted(lost - {""}))))
             return
@@ -285,8 +272,8 @@ class Found:
         self.said[before.ref] = source
         if isinstance(owned, dict):
             opened, _ = unsealed(owned, self._secret, self.journal.salt)
-            whole = secret_values(spec) != secret_values(opened)
-            self.owned[before.ref] = spec if whole or not isinstance(opened, dict) else opened
+            is_whole = secret_values(spec) != secret_values(opened)
+            self.owned[before.ref] = spec if is_whole else opened
 
     def _secret(self, name: str) -> str:
         if self.withheld.why(name, ""):
@@ -313,34 +300,30 @@ class Found:
         self.blocked.append(blocked_change(manifest, {}, known, model.Evidence.NONE, reason))
 
 
-def _pointing(found: Found, run: RunSummary) -> tuple[model.Manifest, ...]:
-    """Return the manifests, with references in place of ids, or new ids where ids have changed.
+def _point(found: Found) -> None:
+    """Write references in place of ids, or new ids where ids have changed.
 
     The journal has ids in place of references. A document refers only to resources of kinds that
     are applied earlier, so there is no circle.
     """
     journal, owned = found.journal, found.owned
-    since = {str(old): str(new) for old, new in ids_since(journal.entries, run).items()}
+    since = {str(old): str(new) for old, new in ids_since(journal.entries, found.run).items()}
     targets: dict[str, model.Ref | str] = {**since}
-    pointed: list[model.Manifest] = []
-    for kind in KINDS:
-        mine = [manifest for manifest in found.manifests if manifest.ref.kind == kind.name]
-        for manifest in mine:
-            spec = _pointing_object(manifest.spec, targets)
-            pointed.append(replace(manifest, spec=spec, references=references_in(spec)))
-            if manifest.ref in owned:
-                owned[manifest.ref] = _pointing_object(owned[manifest.ref], targets)
-        refs = {str(journal.history.of(manifest.ref).remote_id): manifest.ref for manifest in mine}
+    by_kind = groupby(sorted(found.manifests, key=_order), _order)
+    found.manifests = []
+    for _, manifests in by_kind:
+        refs: dict[str, model.Ref] = {}
+        for manifest in manifests:
+            ref, spec = manifest.ref, pointing(manifest.spec, targets)
+            found.manifests.append(replace(manifest, spec=spec, references=references_in(spec)))
+            if ref in owned:
+                owned[ref] = pointing(owned[ref], targets)
+            refs[str(journal.history.of(ref).remote_id)] = ref
         targets |= {**refs, **{old: refs[new] for old, new in since.items() if new in refs}}
-    return tuple(pointed)
 
 
-def _pointing_object(
-    document: dict[str, Json], targets: Mapping[str, model.Ref | str]
-) -> dict[str, Json]:
-    found = pointing(document, targets)
-    assert isinstance(found, dict)  # noqa: S101 - it keeps the form
-    return found
+def _order(about: model.Manifest | model.Change) -> int:
+    return [*BY_NAME].index(about.ref.kind)
 
 
 def _chosen(

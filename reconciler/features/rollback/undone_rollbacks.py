@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Final, TypeAlias
@@ -70,7 +70,12 @@ def undone_rollbacks(
     """
     if UNDOES_ROLLBACK in guards.allow:
         return ()
-    found = [(change, reason) for change in plan.changes for reason in _undone(change)]
+    found = [
+        (change, reason)
+        for change in plan.changes
+        for reason in (change.reasons if change.action.writes else ())
+        if isinstance(reason, UndoesRollback)
+    ]
     if not found:
         return ()
     restoring = _restoring(entries())
@@ -159,13 +164,6 @@ def _keeping(ref: Ref, undone: str | None) -> str:
             for refs in (ref, ARGUMENTS)
         )
     )
-
-
-def _undone(change: Change) -> Iterator[UndoesRollback]:
-    if change.action.writes:
-        for reason in change.reasons:
-            if isinstance(reason, UndoesRollback):
-                yield reason
 
 
 def _is_edited(

@@ -110,8 +110,7 @@ class ValueFinder:
         """Return where the value of a text that is one expression is written."""
         match whole(text):
             case Expression(word=ExpressionKind.FILE, name=name):
-                path = here.script.path.parent / name
-                script = self.originals.script_at(path)
+                script = self.originals.script_at(here.script.path.parent / name)
                 values = [] if script is None else script.values
                 held = [nth for nth, value in enumerate(values) if value is not None]
                 return Place(script, held[0]) if script is not None and len(held) == 1 else None
@@ -393,8 +392,7 @@ def _with_value(document: Json, path: Path, value: Json | Missing) -> Json:
         return document if value is ABSENT else value
     step, rest = path[0], path[1:]
     if isinstance(document, list) and isinstance(step, int):
-        inner = _with_value(document[step], rest, value)
-        return [*document[:step], inner, *document[step + 1 :]]
+        return [*document[:step], _with_value(document[step], rest, value), *document[step + 1 :]]
     fields = document if isinstance(document, dict) else {}
     if not rest and value is ABSENT:
         return {key: field for key, field in fields.items() if key != step}
@@ -521,12 +519,11 @@ class WayBack:
     def _now(self, manifest: Manifest) -> dict[str, Json]:
         """Return what a manifest declares, completed as a plan completes it."""
         memory = self.history.of(manifest.ref)
-        ids = {ref: known.remote_id for ref, known in self.history.memories.items()}
-        spec = resolve(manifest.spec, {ref: id_ for ref, id_ in ids.items() if id_ is not None})
-        assert isinstance(spec, dict)  # noqa: S101 - filling references keeps the form
+        known = self.history.memories.items()
+        ids = {ref: seen.remote_id for ref, seen in known if seen.remote_id is not None}
         before = Seen(memory.remote_id, self.wanted[manifest.ref])
         remote = BY_NAME[manifest.ref.kind].remote
-        return remote.complete(replace(manifest, spec=spec), before, memory)
+        return remote.complete(replace(manifest, spec=resolve(manifest.spec, ids)), before, memory)
 
     def places(self) -> list[tuple[str, int]]:
         """Return file and line of each value that `files` edit, in their order."""
@@ -750,23 +747,19 @@ class WayBack:
 
     def _is_unlike(self, manifest: Manifest) -> bool:
         """Return whether a manifest differs from what is wanted in more than it is to."""
-        shape = BY_NAME[manifest.ref.kind].exact_shape
-        left, aimed = (
-            {change.path for change in differences(side, self.wanted[manifest.ref], shape)}
-            for side in (self._now(manifest), self.aims[manifest.ref])
-        )
-        return not left <= aimed
+        ref = manifest.ref
+        return not self._unwanted(ref, self._now(manifest)) <= self._unwanted(ref, self.aims[ref])
 
     def _is_nearer(self, before: Manifest, after: Manifest) -> bool:
         """Return whether a manifest differs from what is wanted in fewer fields than before."""
-        if after.ref not in self.wanted:
-            return False
-        wanted, shape = self.wanted[after.ref], BY_NAME[after.ref.kind].exact_shape
-        left, first = (
-            {difference.path for difference in differences(self._now(side), wanted, shape)}
-            for side in (after, before)
+        ref = after.ref
+        return ref in self.wanted and (
+            self._unwanted(ref, self._now(after)) < self._unwanted(ref, self._now(before))
         )
-        return left < first
+
+    def _unwanted(self, ref: Ref, spec: dict[str, Json]) -> set[Path]:
+        shape = BY_NAME[ref.kind].exact_shape
+        return {difference.path for difference in differences(spec, self.wanted[ref], shape)}
 
 
 def _changed(before: Workspace, after: Workspace) -> dict[Ref, set[Path]]:

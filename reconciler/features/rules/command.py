@@ -106,19 +106,10 @@ class RuleTestsDocument(TypedDict):
 
 
 @dataclass(frozen=True, slots=True)
-class TestedRule:
-    """A rule, the number of its examples, and how many of them had the wrong result."""
-
-    rule: Rule
-    examples: int
-    failed: int
-
-
-@dataclass(frozen=True, slots=True)
 class Tested:
     """Test results of all rules; a malformed project file has none."""
 
-    rules: tuple[TestedRule, ...]
+    rules: tuple[TestedRuleDocument, ...]
     complaints: tuple[Complaint, ...]
 
     @property
@@ -172,10 +163,14 @@ def run_rule_tests(options: Options) -> Tested:
             if findings or judges.flaws(example.number):
                 failed.append(example.number)
     found.extend(map(text.complaint, _without_examples(rules)))
-    tested = (
-        TestedRule(
-            rule, sum(example.number == number for example in examples), failed.count(number)
-        )
+    tested: Iterator[TestedRuleDocument] = (
+        {
+            "code": rule.code,
+            "on": rule.on,
+            "severity": rule.severity,
+            "examples": sum(example.number == number for example in examples),
+            "failed": failed.count(number),
+        }
         for number, rule in enumerate(rules)
     )
     return Tested(tuple(tested), tuple(sorted(set(found))))
@@ -184,8 +179,7 @@ def run_rule_tests(options: Options) -> Tested:
 def _examples(number: int, rule: Rule) -> Iterator[_Example]:
     for wanted, examples in ((PASS, rule.examples.passing), (FAIL, rule.examples.fail)):
         for index, given in enumerate(examples):
-            path = ("rules", number, "examples", wanted, index)
-            yield _Example(number, wanted, given, path)
+            yield _Example(number, wanted, given, ("rules", number, "examples", wanted, index))
 
 
 _WRONG: Final = {
@@ -272,16 +266,7 @@ def rule_tests_json(tested: Tested) -> str:
     """Return the JSON of schemas/rule-tests.schema.json, ending in a line break."""
     document: RuleTestsDocument = {
         "valid": tested.is_good,
-        "rules": [
-            {
-                "code": rule.rule.code,
-                "on": rule.rule.on,
-                "severity": rule.rule.severity,
-                "examples": rule.examples,
-                "failed": rule.failed,
-            }
-            for rule in tested.rules
-        ],
+        "rules": [*tested.rules],
         "complaints": [complaint_document(complaint) for complaint in tested.complaints],
     }
     return json_text(document)
@@ -292,8 +277,8 @@ def rule_tests_summary(tested: Tested) -> str:
     rules, complaints = tested.rules, tested.complaints
     if not rules and not complaints:
         return "the project file has no rules: docs/rules.md says how to write one"
-    count = sum(rule.examples for rule in rules)
-    failed = sum(rule.failed for rule in rules)
+    count = sum(rule["examples"] for rule in rules)
+    failed = sum(rule["failed"] for rule in rules)
     held = f"{plural(len(rules), 'rule')} tested with {plural(count, 'example')}"
     if failed:
         return f"{held}: {failed} came out as they should not"

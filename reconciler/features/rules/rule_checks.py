@@ -117,8 +117,7 @@ def _complaints(
         return
     severity = Severity.ERROR if rule.is_error else Severity.WARNING
     text, place = _place(declared, rule)
-    finding = Finding(rule.code, place, message, severity, at_key=not rule.place)
-    yield text.complaint(finding)
+    yield text.complaint(Finding(rule.code, place, message, severity, at_key=not rule.place))
 
 
 _NAMED = ("metadata", "name")

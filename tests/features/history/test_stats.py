@@ -104,11 +104,15 @@ def test_counts(changes: list[Change]) -> None:
             repairs.append((others[0][0] - at).total_seconds())
 
     whole = stats.whole
-    assert (whole.changes, whole.reverted, whole.hot_fixed) == (len(sent), reverted, hot_fixed)
-    assert (whole.noisier, whole.repaired) == (noisier, len(repairs))
-    assert whole.median == (median_low(repairs) if repairs else None)
-    assert sum(week.changes for week in stats.weeks.values()) == len(sent)
-    assert sum(team.changes for team in stats.teams.values()) == len(sent)
+    assert (whole["changes"], whole["reverted"], whole["hotFixed"]) == (
+        len(sent),
+        reverted,
+        hot_fixed,
+    )
+    assert (whole["noisier"], whole["repaired"]) == (noisier, len(repairs))
+    assert whole["medianSeconds"] == (median_low(repairs) if repairs else None)
+    assert sum(week["changes"] for week in stats.weeks.values()) == len(sent)
+    assert sum(team["changes"] for team in stats.teams.values()) == len(sent)
 
 
 @given(st.lists(CHANGES, min_size=1, max_size=12))
@@ -127,7 +131,7 @@ def test_compacted(changes: list[Change]) -> None:
     short = stats_of(compacted(entries, now.isoformat()), {}, now)
 
     written = sum(not change.adopted for change in changes)
-    assert (short.compacted, short.whole.changes) == (written, 0)
+    assert (short.compacted, short.whole["changes"]) == (written, 0)
     assert short.applies == written
 
 
@@ -136,9 +140,9 @@ def test_since_and_young() -> None:
     entries = entries_of([Change(REFS[0], 0, 10), Change(REFS[1], 1, 5000)])
     now = BEGUN + timedelta(minutes=5020)
 
-    assert stats_of(entries, {}, now).whole.changes == 2
+    assert stats_of(entries, {}, now).whole["changes"] == 2
     late = stats_of(entries, {REFS[1]: "shop"}, now, now - timedelta(days=1))
-    assert (late.whole.changes, late.whole.young, late.applies) == (1, 1, 1)
+    assert (late.whole["changes"], late.whole["young"], late.applies) == (1, 1, 1)
     assert list(late.teams) == ["shop"]
 
 
@@ -153,7 +157,7 @@ def test_what_was_imported_comes_back() -> None:
     later = BEGUN + timedelta(days=9)
     for entries in ([seen, *rest], [*compacted([seen], first.at), *rest]):
         found = stats_of(entries, {}, later).whole
-        assert (found.changes, found.reverted, found.hot_fixed) == (2, 1, 0)
+        assert (found["changes"], found["reverted"], found["hotFixed"]) == (2, 1, 0)
 
 
 def test_hostile_names() -> None:

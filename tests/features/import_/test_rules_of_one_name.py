@@ -166,7 +166,7 @@ def test_any_order(rules: list[Json], random: Random) -> None:
     names = []
     for some in (rules, shuffled):
         made = prometheus.convert(document_of(some), "f").made
-        given = with_unique_names(made, {}).each
+        given = with_unique_names(made, {}, set())[0]
         names.append(
             {
                 converted.digest + converted.name: mine.handle
@@ -185,7 +185,7 @@ def test_no_rule_is_dropped(rules: list[Json]) -> None:
     """Each rule that has an id of its own is a record of that id, and a rule twice is named."""
     pieces = [*(converted_in(document_of(rules), "f", Beside()) or ())]
     foreign = [piece for piece in pieces if isinstance(piece, Converted)]
-    each = with_unique_names(foreign, {}).each
+    each = with_unique_names(foreign, {}, set())[0]
     ids = {
         mine.handle: str(UUID(int=n, version=4)) for n, mine in enumerate(each) if not mine.is_twin
     }

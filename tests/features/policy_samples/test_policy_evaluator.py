@@ -80,10 +80,10 @@ UNIVERSE = ["".join(letters) for size in range(4) for letters in product("abz", 
 def _met_by(policies: Policies, places: range) -> set[int]:
     """Give the places of the policies that some log of the universe meets."""
     applications = [
-        [policy.application.allows(name) for name in UNIVERSE] for policy in policies.listed
+        [policy.application.lets_in(name) for name in UNIVERSE] for policy in policies.listed
     ]
     subsystems = [
-        [policy.subsystem.allows(name) for name in UNIVERSE] for policy in policies.listed
+        [policy.subsystem.lets_in(name) for name in UNIVERSE] for policy in policies.listed
     ]
     found: set[int] = set()
     for left, right in product(range(len(UNIVERSE)), repeat=2):

@@ -104,7 +104,7 @@ def test_put_back_in_history(tmp_path: Path) -> None:
 
     for known in (entries, compacted(entries, "2026-01-01T00:00:00Z")):
         assert [run.counts for run in runs_of(known)] == [{"written": 1}, {"put-back": 1}]
-    assert (told.applies, told.whole.changes, told.put_back) == (1, 1, 1)
+    assert (told.applies, told.whole["changes"], told.put_back) == (1, 1, 1)
     assert "put back" in journal_text(entries, site.journal.history, Style())
 
 

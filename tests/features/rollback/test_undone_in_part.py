@@ -8,6 +8,8 @@ from harness.sites import PLACE, Site
 from reconciler.document import Json
 from reconciler.features.rollback.roll_back import Found, with_restored
 from reconciler.features.rollback.undone_rollbacks import undone_rollbacks
+from reconciler.journal.entries import RunEntry
+from reconciler.journal.history import RunSummary
 from reconciler.model import (
     Action,
     Change,
@@ -72,7 +74,8 @@ def test_digest_of_a_selection(site: Site) -> None:
     """The digest of a rollback's plan covers the selection, as the digest of each plan does."""
     chosen = site.plan(selected=Selected(("SLO/*",), (), 1))
     remark = RollsBack(run="r", at="", command="apply", actor="", commit="")
-    found = Found(site.journal, site.root, live=False, secrets={})
+    entry = RunEntry(run="r", at="", actor="", commit="", digest="", command="apply")
+    found = Found(site.journal, RunSummary(entry=entry), site.root, live=False, secrets={})
 
     made = with_restored(chosen, PLACE, found, remark, ())
 
