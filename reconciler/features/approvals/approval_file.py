@@ -15,13 +15,13 @@ from datetime import UTC, datetime, timedelta
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Annotated, Final, Literal, cast
+from typing import Annotated, Any, Final, Literal, cast
 
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, with_config
 from typing_extensions import TypedDict
 
 from reconciler.document import Json, canonical_text, digest
-from reconciler.errors import GuardRefused
+from reconciler.errors import GuardRefused, UsageError
 from reconciler.features.approvals.signers import NAMESPACE, Signer, Signers, key_in
 from reconciler.model.guards import NOT_APPROVED, guard_key
 from reconciler.model.quoting import quoted
@@ -49,7 +49,7 @@ class ShownGuard(TypedDict):
 
 @with_config(ConfigDict(extra="forbid"))
 class Statement(TypedDict):
-    """What is signed: its canonical JSON has sorted keys, no blanks, and no line break at the end.
+    """The content that is signed, as JSON with sorted keys, no blanks and no line break at the end.
 
     Numbers are not in it, except for the version.
     """
@@ -161,7 +161,7 @@ def files_in(paths: Sequence[Path]) -> list[Path]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanToApprove:
-    """What an approval must be of, and the moment at which it must hold."""
+    """The plan that an approval must be of, and the moment at which it must hold."""
 
     environment: str
     target: str
@@ -243,15 +243,22 @@ def shown_moment(at: datetime) -> str:
     return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def program() -> str:
-    """Return the path of `ssh-keygen`. Raises GuardRefused where it is missing."""
-    found = shutil.which("ssh-keygen")
-    if found is None:
-        raise GuardRefused(
-            "approvals are checked by `ssh-keygen`, which is not installed here: install OpenSSH's "
-            "client programs"
-        )
-    return found
+def sign(statement: Statement, key: Path) -> str:
+    """Return the signature of a statement; `ssh-keygen` asks for a passphrase itself.
+
+    Raises UsageError where there is no key, and GuardRefused where nothing was signed.
+    """
+    if not key.is_file():
+        raise UsageError(f"there is no key {key}")
+    with TemporaryDirectory(prefix="reconciler-") as folder:
+        signed = Path(folder, "statement")
+        signed.write_bytes(signed_bytes(statement))
+        command = ["-q", "-Y", "sign", "-f", str(key), "-n", NAMESPACE, str(signed)]
+        ended = _ssh_keygen(command, stdout=subprocess.DEVNULL)
+        made = signed.with_name("statement.sig")
+        if ended.returncode != 0 or not made.is_file():
+            raise GuardRefused(f"`ssh-keygen` did not sign with {key}: nothing was signed")
+        return made.read_text(encoding="ascii")
 
 
 def is_signed(signed: bytes, signature: str, signer: Signer) -> bool:
@@ -263,12 +270,20 @@ def is_signed(signed: bytes, signature: str, signer: Signer) -> bool:
         known, armoured = Path(folder, "signers"), Path(folder, "signature")
         known.write_text(f"{signer.line}\n", encoding="utf-8")
         armoured.write_text(signature, encoding="utf-8")
-        command = [program(), "-Y", "verify", "-f", str(known), "-I", signer.principal]
+        command = ["-Y", "verify", "-f", str(known), "-I", signer.principal]
         command += ["-n", NAMESPACE, "-s", str(armoured)]
-        try:
-            ended = subprocess.run(  # noqa: S603 - a program of the PATH, without a shell
-                command, input=signed, capture_output=True, timeout=_SECONDS, check=False
-            )
-        except (OSError, subprocess.TimeoutExpired) as error:
-            raise GuardRefused(f"`ssh-keygen` gave no answer: {error}") from error
+        ended = _ssh_keygen(command, input=signed, capture_output=True, timeout=_SECONDS)
     return ended.returncode == 0
+
+
+def _ssh_keygen(arguments: list[str], **how: Any) -> subprocess.CompletedProcess[bytes]:
+    found = shutil.which("ssh-keygen")
+    if found is None:
+        raise GuardRefused(
+            "approvals are signed and checked by `ssh-keygen`, which is not installed here: "
+            "install OpenSSH's client programs"
+        )
+    try:
+        return subprocess.run([found, *arguments], check=False, **how)  # noqa: S603 - a program of the PATH, without a shell
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise GuardRefused(f"`ssh-keygen` gave no answer: {error}") from error

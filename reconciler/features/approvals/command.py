@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import os
-import subprocess
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Final
 
 import click
@@ -21,16 +19,14 @@ from reconciler.features.approvals.approval_file import (
     SUFFIX,
     ApprovalDocument,
     Statement,
-    program,
     shown_guards,
     shown_moment,
-    signed_bytes,
+    sign,
     verify,
 )
 from reconciler.features.approvals.approval_guard import binding_settings, plan_to_approve
 from reconciler.features.approvals.default_branch import is_bound
 from reconciler.features.approvals.shown_plan import shown_plan
-from reconciler.features.approvals.signers import NAMESPACE
 from reconciler.operations.open_project import Options, now
 from reconciler.operations.open_session import Session, open_target
 from reconciler.operations.plan_and_drift import read_plan_file, write_private
@@ -102,7 +98,7 @@ def approve(
     if answered("Type `yes` to approve exactly this plan") != "yes":
         words("nothing was signed")
         return
-    made: ApprovalDocument = {"statement": statement, "signature": _signature(statement, signing)}
+    made: ApprovalDocument = {"statement": statement, "signature": sign(statement, signing)}
     try:
         approval = verify(made, plan_to_approve(document), binding.signers)
     except ValueError as error:
@@ -139,18 +135,3 @@ def _usual_key(folder: Path) -> Path:
     if found is None:
         raise UsageError("there is no SSH key in ~/.ssh: name one with --key FILE")
     return found
-
-
-def _signature(statement: Statement, key: Path) -> str:
-    """Sign a statement; `ssh-keygen` asks for a passphrase itself. Raises GuardRefused."""
-    if not key.is_file():
-        raise UsageError(f"there is no key {key}")
-    with TemporaryDirectory(prefix="reconciler-") as folder:
-        signed = Path(folder, "statement")
-        signed.write_bytes(signed_bytes(statement))
-        command = [program(), "-q", "-Y", "sign", "-f", str(key), "-n", NAMESPACE, str(signed)]
-        ended = subprocess.run(command, check=False, stdout=subprocess.DEVNULL)  # noqa: S603 - a program of the PATH, without a shell
-        made = signed.with_name("statement.sig")
-        if ended.returncode != 0 or not made.is_file():
-            raise GuardRefused(f"`ssh-keygen` did not sign with {key}: nothing was signed")
-        return made.read_text(encoding="ascii")
