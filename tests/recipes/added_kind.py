@@ -59,8 +59,8 @@ def _emulated(bench: Workbench) -> None:
     lines = '    22: ("createMuting", "Create a muting"),\n    23: ("replaceMuting", "Replace it"),'
     bench.after(f"{home}/app.py", "    21: (", lines)
     bench.replace(f"{home}/app.py", "endpoint.number == 21 ", "endpoint.number in (21, 23) ")
-    line = '    (22, {"name": "At night", "timeSelection": {}}),'
-    bench.after(f"{home}/resources.py", "    (17, _POLICIES),", line)
+    line = '  {"endpoint": 22, "body": {"name": "At night", "timeSelection": {}}},'
+    bench.after(f"{home}/demo.json", "[", line)
     page = f"{home}/overview_page.py"
     line = "from reconciler.emulator.muting_endpoints import Muting"
     bench.after(page, "from reconciler.emulator.log_policy_endpoints", line)

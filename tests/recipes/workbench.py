@@ -153,6 +153,6 @@ class Workbench:
         """
         for gap, one in gaps.items():
             task = task.replace(f"<{gap}>", one)
-        named = set(re.findall(r"`([\w/.-]+(?:\.(?:py|md|yml|toml|jsonl)|/))`", task))
+        named = set(re.findall(r"`([\w/.-]+(?:\.(?:py|md|yml|toml|jsonl?)|/))`", task))
         inside = tuple(name for name in named if name.endswith("/"))
         return sorted(one for one in self.touched - named if not one.startswith(inside))
