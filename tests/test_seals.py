@@ -181,7 +181,9 @@ def test_unsealed_with_another_value(document: Json, now: str) -> None:
 
 def test_what_was_hidden_is_lost() -> None:
     """A text that was hidden cannot be sent, and has no name."""
-    assert unsealed({"a": [HIDDEN]}, KNOWN.__getitem__, "salt")[1] == {""}
+    document: Json = {"a": [HIDDEN]}
+
+    assert unsealed(document, KNOWN.__getitem__, "salt")[1] == {""}
 
 
 OLD, NEW = "0f8b0cce-643d-5b49-9a1b-16b4b2b76ba4", "b99e3f8a-a10f-57cc-9a3c-6b4870fbdac2"

@@ -166,7 +166,7 @@ _WORDS: Final[Mapping[type[entry_types.Entry], str]] = {
 """The words of entries that always have the same parts; `_described` has the others."""
 
 
-def _described(entry: entry_types.Entry) -> str:  # noqa: C901 - one case an entry
+def _described(entry: entry_types.Entry) -> str:  # noqa: C901, PLR0912 - one case an entry
     match entry:
         case entry_types.OverrideEntry(reason=reason, codes=codes):
             words = f"{reason} [{', '.join(codes)}]" if codes else reason

@@ -446,7 +446,7 @@ def _markdown_groups(changes: Sequence[Change], plan: Plan) -> Iterator[_Group]:
     groups: dict[tuple[object, ...], _Group] = {}
     alone = sections.blocked_alone(plan)
     unmet = {guard.ref for guard in plan.guarded if not guard.is_met}
-    explicit = {guard.ref for guard in plan.guarded if consent_of(guard) == "explicit"}
+    explicit = {guard.ref for guard in plan.guarded if sections.consent_of(guard) == "explicit"}
     for change in changes:
         note, shown = ("", None) if change is alone else _note(change)
         notes = reported_notes(change)[shown:] if shown is not None else ()
