@@ -71,8 +71,12 @@ def newest_commit(project: Project) -> NewestCommit:
     return NewestCommit(git=git, commit=commit, settings=settings)
 
 
+# A mirror of a remote has its refs/replace too, which whoever may push can write.
+_AS_STORED = {"GIT_OPTIONAL_LOCKS": "0", "GIT_NO_REPLACE_OBJECTS": "1"}
+
+
 def _git_of(project: Project) -> Git:
-    return Git(project.root, os.environ, NOTHING_OF_ITS_OWN, fixed={"GIT_OPTIONAL_LOCKS": "0"})
+    return Git(project.root, os.environ, NOTHING_OF_ITS_OWN, fixed=_AS_STORED)
 
 
 def _names_of(project: Project) -> list[str]:

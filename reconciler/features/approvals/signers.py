@@ -68,11 +68,12 @@ class Signers:
 def read_signers(text: str) -> Signers:
     """Read a list. Patterns, authorities and keys for other namespaces are no person, and no flaw.
 
-    A line that cannot be read is a flaw, as it may have been meant to be a person.
+    A line that cannot be read is a flaw, as it may have been meant to be a person. A line ends as
+    `ssh-keygen` and a review see it end: other line breaks could hide a person in a comment.
     """
     found: list[Signer] = []
     flaws: list[tuple[int, str]] = []
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(text.split("\n"), 1):
         if not line.strip() or line.lstrip().startswith("#"):
             continue
         split = _LINE.fullmatch(line.strip())
@@ -80,8 +81,7 @@ def read_signers(text: str) -> Signers:
         if split is None or key is None or (fingerprint := fingerprint_of(key[2])) is None:
             flaws.append((number, "is no line of the form `PRINCIPAL KEYTYPE KEY`"))
             continue
-        options = split[2][: key.start()]
-        if "cert-authority" in options.lower() or "-cert-" in key[1] or not _is_for_us(options):
+        if not _is_for_us(key[1], split[2][: key.start()]):
             continue
         for principal in split[1].split(","):
             if _PATTERN.search(principal):
@@ -93,7 +93,10 @@ def read_signers(text: str) -> Signers:
     return Signers(found, flaws)
 
 
-def _is_for_us(options: str) -> bool:
+def _is_for_us(kind: str, options: str) -> bool:
+    """Return whether a key may sign plans, and is of a person, not of an authority."""
+    if "cert-authority" in options.lower() or "-cert-" in kind:
+        return False
     names = _NAMESPACES.search(options)
     return names is None or any(fnmatchcase(NAMESPACE, name) for name in names[1].split(","))
 
@@ -101,13 +104,21 @@ def _is_for_us(options: str) -> bool:
 def fingerprint_of(key: str | bytes) -> str | None:
     """Return the fingerprint of a public key, as `ssh-keygen -l` prints it; None for no base64.
 
-    Bytes are the key itself, text is its base64.
+    Bytes are the key itself, text is its base64. None also for an RSA key whose numbers begin with
+    needless zeros: it would be the same key with another fingerprint.
     """
     try:
         content = base64.b64decode(key, validate=True) if isinstance(key, str) else key
     except (binascii.Error, ValueError):
         return None
+    kind, *numbers = (*_fields(content), b"")
+    if kind == b"ssh-rsa" and any(map(_is_padded, numbers)):
+        return None
     return f"SHA256:{base64.b64encode(sha256(content).digest()).decode().rstrip('=')}"
+
+
+def _is_padded(number: bytes) -> bool:
+    return number[:1] == b"\0" and number[1:2] < b"\x80"
 
 
 _MAGIC: Final = b"SSHSIG"
