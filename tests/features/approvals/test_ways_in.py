@@ -1,0 +1,359 @@
+"""All commands that write to the service, with approvals, without them, and in an emergency."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+
+import pytest
+from approving import PROJECT, Repository, needs_openssh
+from harness.doors import Ran, typed
+from harness.repositories import git
+from harness.routes import API_ROOT, READING_POSTS
+from harness.workspaces import SLO
+from starlette.applications import Starlette
+
+import reconciler.emulator
+
+pytestmark = needs_openssh
+
+INVALID, STALE, REFUSED, USAGE = 4, 6, 11, 64
+WEAKER = PROJECT.replace("count: 2", "count: 1")
+POLICIES = """\
+- name: Search is kept
+  priority: PRIORITY_TYPE_HIGH
+"""
+
+
+class Requests(list[Starlette]):
+    """The emulators that were started, and what was written to them."""
+
+    def writes(self) -> list[str]:
+        """Return the requests that may have changed something, refused requests too."""
+        return [
+            f"{request.method} {request.path}"
+            for app in self
+            for request in app.state.requests
+            if request.method != "GET"
+            and request.path.removeprefix(API_ROOT) not in READING_POSTS
+            and not request.path.endswith("/validate")
+        ]
+
+
+@pytest.fixture
+def sent(monkeypatch: pytest.MonkeyPatch) -> Requests:
+    started = Requests()
+    create_app = reconciler.emulator.create_app
+
+    def create(*given: object, **options: object) -> Starlette:
+        app = create_app(*given, **options)  # type: ignore[arg-type]
+        started.append(app)
+        return app
+
+    monkeypatch.setattr(reconciler.emulator, "create_app", create, raising=False)
+    return started
+
+
+def answering(monkeypatch: pytest.MonkeyPatch, answer: str) -> None:
+    """Put a person at the terminal, who gives one answer."""
+    monkeypatch.setattr("reconciler.cli.apply.is_terminal", lambda: True)
+    monkeypatch.setattr("reconciler.cli.console._answer", lambda _: answer)
+
+
+Way = Callable[[Repository, pytest.MonkeyPatch, Sequence[str]], Ran]
+
+
+def by_plan(here: Repository, _: pytest.MonkeyPatch, given: Sequence[str]) -> Ran:
+    return here.run("apply", "--plan", str(here.plan_file), *given)
+
+
+def by_part(here: Repository, _: pytest.MonkeyPatch, given: Sequence[str]) -> Ran:
+    part = ("--select", "SLO/checkout")
+    return here.run("apply", "--plan", str(here.plan_file), *part, *given)
+
+
+def by_digest(here: Repository, _: pytest.MonkeyPatch, given: Sequence[str]) -> Ran:
+    digest = json.loads(here.plan_file.read_text(encoding="utf-8"))["digest"]
+    return here.run("apply", "--expect", digest, *given)
+
+
+def by_yes(here: Repository, _: pytest.MonkeyPatch, given: Sequence[str]) -> Ran:
+    return here.run("apply", "--yes", *given)
+
+
+def by_terminal(here: Repository, patch: pytest.MonkeyPatch, given: Sequence[str]) -> Ran:
+    answering(patch, "yes")
+    return here.run("apply", *given)
+
+
+WAYS: dict[str, Way] = {
+    "--plan": by_plan,
+    "--plan --select": by_part,
+    "--expect": by_digest,
+    "--yes": by_yes,
+    "on a terminal": by_terminal,
+}
+in_each_way = pytest.mark.parametrize("way", WAYS)
+
+
+@in_each_way
+def test_an_approved_apply(
+    repository: Repository, sent: Requests, monkeypatch: pytest.MonkeyPatch, way: str
+) -> None:
+    """With approvals of two people an apply writes, and the journal names them and their keys."""
+    document = repository.planned()
+    refused = WAYS[way](repository, monkeypatch, repository.approved("alice"))
+    before = sent.writes()
+
+    ran = WAYS[way](repository, monkeypatch, repository.approved("alice", "carol"))
+
+    assert (refused.code, before) == (REFUSED, [])
+    assert ran.code == 0, ran.err
+    assert sent.writes()
+    entries = typed("journal", "show", "--format", "json").json
+    approved = [entry for entry in entries if entry["entry"] == "approved"]
+    assert [entry["principal"] for entry in approved] == ["alice", "carol"]
+    assert all(entry["fingerprint"].startswith("SHA256:") for entry in approved)
+    assert "alice" in typed("journal", "show").out
+    (run,) = typed("journal", "history", "--format", "json").json
+    assert run["approvedBy"] == ["alice", "carol"]
+    assert document["guards"][0]["code"] == "not-approved"
+
+
+def unbound(here: Repository) -> None:
+    here.settle(
+        "manifests: [manifests]\nenvironments:\n  production:\n"
+        "    emulator: {data: .reconciler/production.db}\n"
+        "    journal: .reconciler/production.jsonl\n"
+    )
+
+
+def of_the_branch(here: Repository) -> None:
+    here.write("approvers", here.keys.listed("alice", "mallory", "marvin"))
+
+
+def gone(here: Repository) -> None:
+    (here.root / "approvers").unlink()
+
+
+def permitted(here: Repository) -> None:
+    here.settle(PROJECT.replace("approvers: approvers", "approvers: approvers", 1))
+    here.merged(reconciler__yaml=PROJECT.replace(", breakGlass: true", ""))
+    here.settle(PROJECT)
+
+
+def of_no_remote(here: Repository) -> None:
+    git(here.root, "remote", "remove", "origin")
+
+
+def of_no_answer(here: Repository) -> None:
+    (here.root.parent / "remote.git").rename(here.root.parent / "moved.git")
+
+
+def removed_since(here: Repository) -> None:
+    here.merged(approvers=here.keys.listed("alice", "carol", "dave"))
+    git(here.root, "reset", "--quiet", "--hard", "HEAD~1")
+
+
+def raised_since(here: Repository) -> None:
+    here.merged(reconciler__yaml=PROJECT.replace("count: 2", "count: 3"))
+    git(here.root, "reset", "--quiet", "--hard", "HEAD~1")
+    git(here.root, "update-ref", "refs/remotes/origin/main", "HEAD")
+
+
+def replaced(here: Repository) -> None:
+    """Replace the list of the default branch, as a mirror of a remote would bring it."""
+    old = git(here.root, "rev-parse", "HEAD:approvers")
+    of_the_branch(here)
+    new = git(here.root, "hash-object", "-w", "approvers")
+    git(here.root, "replace", old, new)
+
+
+BRANCHES: dict[str, tuple[Callable[[Repository], None], tuple[str, ...], int]] = {
+    "a checkout without approvals": (unbound, (), REFUSED),
+    "a checkout that needs one": (lambda here: here.settle(WEAKER), ("alice",), REFUSED),
+    "a list with strangers": (of_the_branch, ("mallory", "marvin"), REFUSED),
+    "a list that is gone": (gone, ("mallory", "marvin"), REFUSED),
+    "a replaced list": (replaced, ("mallory", "marvin"), REFUSED),
+    "a signer who was removed": (removed_since, ("alice", "bob"), REFUSED),
+    "more approvals by now": (raised_since, ("alice", "bob"), REFUSED),
+    "no remote": (of_no_remote, ("alice", "bob"), REFUSED),
+    "a remote that does not answer": (of_no_answer, ("alice", "bob"), REFUSED),
+    "a list that is no file": (
+        lambda here: here.merged(reconciler__yaml=PROJECT.replace(": approvers", ": manifests")),
+        ("alice", "bob"),
+        REFUSED,
+    ),
+    "a list that cannot be read": (
+        lambda here: here.merged(approvers="alice ssh-ed25519\n"),
+        ("alice", "bob"),
+        INVALID,
+    ),
+    "a list of too few people": (
+        lambda here: here.merged(approvers=here.keys.listed("alice", "frank,fred {alice}")),
+        ("alice",),
+        INVALID,
+    ),
+}
+
+
+@in_each_way
+@pytest.mark.parametrize("branch", BRANCHES)
+def test_what_binds(
+    repository: Repository,
+    sent: Requests,
+    monkeypatch: pytest.MonkeyPatch,
+    branch: str,
+    way: str,
+) -> None:
+    """Settings and list are those of the newest commit that the remote has, or none is applied."""
+    change, people, code = BRANCHES[branch]
+    repository.planned()
+    given = repository.approved(*people)
+    change(repository)
+
+    ran = WAYS[way](repository, monkeypatch, given)
+
+    assert (ran.code, sent.writes()) == (code, []), ran.err
+
+
+def test_permission_to_break_glass(repository: Repository, sent: Requests) -> None:
+    """A checkout cannot permit --break-glass: the newest commit does, or nothing is written."""
+    permitted(repository)
+    repository.planned()
+    refused = repository.run("apply", "--yes", "--break-glass", "it burns")
+    before = sent.writes()
+    repository.merged(reconciler__yaml=PROJECT)
+
+    ran = repository.run("apply", "--yes", "--break-glass", "it burns")
+
+    assert (refused.code, before) == (REFUSED, [])
+    assert ran.code == 0, ran.err
+    entries = typed("journal", "show", "--format", "json").json
+    (kept,) = [entry for entry in entries if entry["entry"] == "override"]
+    assert (kept["reason"], kept["codes"]) == ("it burns", ["not-approved"])
+
+
+@pytest.mark.parametrize(
+    "flags",
+    [
+        ("--override-guard", "now"),
+        ("--override-guard", "not-approved=now"),
+        ("--allow-destroy", "--new-journal"),
+    ],
+)
+def test_other_consent(repository: Repository, sent: Requests, flags: tuple[str, ...]) -> None:
+    """No other flag of an apply is an approval."""
+    repository.planned()
+
+    for way in (("--yes",), ("--plan", str(repository.plan_file))):
+        assert repository.run("apply", *way, *flags).code in (REFUSED, USAGE)
+    assert sent.writes() == []
+
+
+@pytest.mark.parametrize("setting", ["allow: [not-approved]", "levels: {not-approved: review}"])
+def test_no_setting_is_an_approval(repository: Repository, setting: str) -> None:
+    """The settings of guards accept neither a plan without approvals nor a lower level for it."""
+    repository.settle(PROJECT.replace("approvals: 1", f"guards: {{{setting}}}\n    approvals: 1"))
+
+    assert typed("validate").code == INVALID
+
+
+def test_live_moved(repository: Repository, sent: Requests) -> None:
+    """What is live by now is part of the plan: after another apply the approvals are of no plan."""
+    repository.planned()
+    first = repository.approved("alice", "bob")
+    assert repository.run("apply", "--plan", str(repository.plan_file), *first).code == 0
+    file = repository.root / "manifests" / "slo.yaml"
+    file.write_text(SLO.replace("name: Checkout", "name: Check out"), encoding="utf-8")
+    repository.planned()
+    second = repository.approved("alice", "bob")
+    assert repository.run("apply", "--break-glass", "it burns", "--yes").code == 0
+    file.write_text(SLO.replace("name: Checkout", "name: Checked"), encoding="utf-8")
+    before = sent.writes()
+
+    stale = repository.run("apply", "--plan", str(repository.plan_file), *second)
+    refused = repository.run("apply", "--yes", *first, *second)
+
+    assert (stale.code, refused.code) == (STALE, REFUSED)
+    assert sent.writes() == before
+
+
+def test_another_environment(repository: Repository, sent: Requests) -> None:
+    """Approvals for one environment are none for another, though both plan the same changes."""
+    repository.planned()
+    given = repository.approved("alice", "bob")
+
+    ran = repository.run("apply", "--yes", "-e", "staging", *given)
+
+    assert (ran.code, sent.writes()) == (REFUSED, [])
+
+
+def test_rollback(repository: Repository, sent: Requests) -> None:
+    """A rollback needs approvals of its own plan; those of the apply that it undoes are none."""
+    repository.planned()
+    given = repository.approved("alice", "bob")
+    assert repository.run("apply", "--plan", str(repository.plan_file), *given).code == 0
+    repository.write("manifests/slo.yaml", SLO.replace("name: Checkout", "name: Check out"))
+    repository.planned()
+    more = repository.approved("alice", "bob")
+    assert repository.run("apply", "--plan", str(repository.plan_file), *more).code == 0
+    before = sent.writes()
+
+    refused = [
+        typed("rollback", "last", *flags).code
+        for flags in (
+            ("--yes",),
+            ("--yes", *given),
+            ("--yes", *more),
+            ("--yes", "--override-guard", "x"),
+        )
+    ]
+    unchanged = sent.writes()
+    dry = typed("rollback", "last", "--dry-run", "--out", str(repository.plan_file))
+    ran = typed(
+        "rollback", "last", "--plan", str(repository.plan_file), *repository.approved("bob", "dave")
+    )
+
+    assert (set(refused), unchanged) == ({REFUSED}, before)
+    assert (dry.code, ran.code) == (0, 0), ran.err
+    assert len(sent.writes()) > len(before)
+    assert typed("journal", "history", "--format", "json").json[-1]["approvedBy"] == ["bob", "dave"]
+
+
+def without_a_plan(here: Repository) -> dict[str, tuple[str, ...]]:
+    """Return the command lines that write without a plan."""
+    here.write("policies.yaml", POLICIES)
+    return {
+        "incidents close": ("incidents", "close", "i1", "--yes"),
+        "policies add": ("policies", "add", "policies.yaml", "--yes"),
+    }
+
+
+@pytest.mark.parametrize("command", ["incidents close", "policies add"])
+@pytest.mark.parametrize("branch", [None, *list(BRANCHES)[:2]])
+def test_writes_without_a_plan(
+    repository: Repository, sent: Requests, command: str, branch: str | None
+) -> None:
+    """`incidents close` and `policies add` are refused where approvals are needed."""
+    line = without_a_plan(repository)[command]
+    if branch is not None:
+        BRANCHES[branch][0](repository)
+
+    assert typed(*line).code == REFUSED
+    assert typed(*line, "--break-glass", " ").code == USAGE
+    assert typed(*line, "-e", "staging", "--break-glass", "it burns").code in (REFUSED, USAGE)
+    assert sent.writes() == []
+
+
+def test_policies_in_an_emergency(repository: Repository, sent: Requests) -> None:
+    """Where it is permitted, `policies add --break-glass` writes, and the journal has the reason."""
+    line = without_a_plan(repository)["policies add"]
+
+    ran = typed(*line, "--break-glass", "it burns")
+
+    assert ran.code == 0, ran.err
+    assert len(sent.writes()) == 1
+    assert "it burns" in typed("journal", "show").out
+    (run,) = typed("journal", "history", "--format", "json").json
+    assert (run["command"], run["overrides"]) == ("policies add", ["it burns"])
