@@ -44,7 +44,7 @@ def shown_plan(document: PlanDocument, style: Style) -> str:
         lines += ["", style.paint("What guards object to: you would consent to it", Colour.BOLD)]
         for guard in guards:
             lines += _guard_lines(guard, style)
-    lines += ["", style.paint(f"Digest {document['digest']}", Colour.DIM)]
+    lines += ["", *wrapped(f"Digest {document['digest']}", style, Colour.DIM, margin="")]
     return "\n".join(lines)
 
 

@@ -279,6 +279,23 @@ def test_live_moved(repository: Repository, sent: Requests) -> None:
     assert sent.writes() == before
 
 
+def test_the_rest(repository: Repository, sent: Requests) -> None:
+    """Approvals hold for what an earlier apply left of the plan, and for no other change to it."""
+    repository.planned()
+    given = ("--plan", str(repository.plan_file), *repository.approved("alice", "bob"))
+    part = repository.run("apply", "--select", "Dashboard/checkout", *given)
+    before = sent.writes()
+    repository.write("manifests/slo.yaml", SLO.replace("name: Checkout", "name: Check out"))
+    other = repository.run("apply", *given)
+    unchanged = sent.writes()
+    repository.write("manifests/slo.yaml", SLO)
+    rest = repository.run("apply", *given)
+
+    assert (part.code, other.code, rest.code) == (0, STALE, 0), rest.err
+    assert unchanged == before
+    assert len(sent.writes()) == len(before) + 1
+
+
 def test_another_environment(repository: Repository, sent: Requests) -> None:
     """Approvals for one environment are none for another, though both plan the same changes."""
     repository.planned()
@@ -347,7 +364,7 @@ def test_writes_without_a_plan(
 
 
 def test_policies_in_an_emergency(repository: Repository, sent: Requests) -> None:
-    """Where it is permitted, `policies add --break-glass` writes, and the journal has the reason."""
+    """Where it is permitted, `policies add --break-glass` writes, and the journal has a reason."""
     line = without_a_plan(repository)["policies add"]
 
     ran = typed(*line, "--break-glass", "it burns")

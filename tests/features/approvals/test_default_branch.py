@@ -1,0 +1,133 @@
+"""Which settings bind a run, when the remote is asked for them, and in jobs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from approving import PROJECT, Keys, Repository, needs_openssh, repository_at, signed, statement_of
+from harness.doors import in_this_process, typed
+from harness.jobs import Jobs
+from harness.repositories import git
+from harness.served import Served
+
+from reconciler.runtime.git import Git
+
+pytestmark = needs_openssh
+
+REFUSED = 11
+UNBOUND = """\
+manifests: [manifests]
+environments:
+  production:
+    emulator: {data: .reconciler/production.db}
+    journal: .reconciler/production.jsonl
+"""
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Return the commands of git that talk to a remote, as they are run."""
+    commands: list[str] = []
+    run = Git.run
+
+    def noted(self: Git, *arguments: str, **more: object) -> bytes:
+        commands.extend({"ls-remote", "fetch", "push"}.intersection(arguments))
+        return run(self, *arguments, **more)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Git, "run", noted)
+    return commands
+
+
+def test_without_approvals(
+    keys: Keys, tmp_path: Path, asked: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A project without approvals asks no remote for anything, and is applied as ever."""
+    here = repository_at(tmp_path / "project", keys, UNBOUND)
+    monkeypatch.chdir(here.root)
+
+    ran = [here.run("plan"), here.run("apply", "--yes"), typed("rollback", "last", "--yes")]
+
+    assert ([one.code for one in ran][:2], asked) == ([0, 0], [])
+
+
+def test_with_approvals(repository: Repository, asked: list[str]) -> None:
+    """Where approvals bind, the remote is asked for its newest commit, with no branch fetched."""
+    assert repository.run("apply", "--yes").code == REFUSED
+
+    assert {*asked} == {"ls-remote"}
+
+
+def test_a_target_from_the_environment(keys: Keys, tmp_path: Path, service: Served) -> None:
+    """An environment without a target is bound where RECONCILER_BASE_URL gives it one."""
+    here = repository_at(tmp_path / "project", keys)
+    here.settle(
+        PROJECT.replace("defaultEnvironment: production", "defaultEnvironment: own").replace(
+            "  staging:", "  own: {journal: .reconciler/own.jsonl}\n  staging:"
+        )
+    )
+
+    ran = in_this_process(here.root, service.base_url, "apply", "-e", "own", "--yes")
+
+    assert (ran.code, service.writes) == (REFUSED, []), ran.err
+
+
+@pytest.fixture
+def bound(jobs: Jobs, keys: Keys, tmp_path: Path) -> Jobs:
+    """Return a repository whose jobs need two approvals, and a server to ask for them."""
+    server = tmp_path / "server.git"
+    git(tmp_path, "init", "--quiet", "--bare", "--initial-branch=main", str(server))
+    git(jobs.root, "remote", "add", "origin", str(server))
+    jobs.edit(
+        "    journal: .reconciler/production.jsonl\n",
+        "    journal: .reconciler/production.jsonl\n"
+        "    approvals: {count: 2, breakGlass: true}\n    approvers: approvers\n",
+        "reconciler.yaml",
+    )
+    (jobs.root / "approvers").write_text(keys.listed("alice", "bob", "carol"), encoding="utf-8")
+    jobs.base = jobs.merge()
+    git(jobs.root, "push", "--quiet", "origin", "main")
+    return jobs
+
+
+def folder_of(jobs: Jobs, keys: Keys, *people: str) -> str:
+    """Sign the plan file of the last job; return the folder of the approvals."""
+    (file,) = jobs.temporary.glob("plan-*.json")
+    statement = statement_of(json.loads(file.read_text(encoding="utf-8")))
+    folder = jobs.temporary / "approvals"
+    folder.mkdir(exist_ok=True)
+    for person in people:
+        text = json.dumps(signed(statement, keys.of(person)))
+        (folder / f"{person}.approval").write_text(text, encoding="utf-8")
+    return str(folder)
+
+
+def test_jobs(bound: Jobs, keys: Keys, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`ci apply` needs approvals in its folder; no other input, and no approval of one, will do."""
+    assert bound.change().code == 0
+    one = folder_of(bound, keys, "alice", "mallory")
+    monkeypatch.setitem(bound.more, "INPUT_APPROVAL", "true")
+
+    codes = [
+        bound.merged(require_plan="none", override_guard="not-approved=now").code,
+        bound.merged(require_plan="none", approvals=one).code,
+    ]
+    refused = [*bound.service.writes]
+    ran = bound.merged(require_plan="none", approvals=folder_of(bound, keys, "bob"))
+
+    assert (codes, refused) == ([REFUSED, REFUSED], [])
+    assert (ran.code, ran.outputs["result"]) == (0, "applied"), ran.log
+    assert bound.service.writes
+    journal = (bound.root / ".reconciler" / "production.jsonl").read_text(encoding="utf-8")
+    assert journal.count('"approved"') == 2
+
+
+def test_an_emergency_in_a_job(bound: Jobs) -> None:
+    """A job with `break-glass` applies where that is permitted; the reason begins its comment."""
+    assert bound.change().code == 0
+    ran = bound.merged(break_glass="it burns", require_plan="none")
+
+    assert ran.code == 0, ran.log
+    heads = [line for line in bound.comment.splitlines() if line and not line.startswith("<!--")]
+    assert "it burns" in heads[0]
