@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from unittest import mock
 
 import pytest
 from approving import PROJECT, Keys, Repository, needs_openssh, repository_at, signed, statement_of
@@ -12,6 +13,7 @@ from harness.jobs import Jobs
 from harness.repositories import git
 from harness.served import Served
 
+from reconciler.features.approvals import default_branch
 from reconciler.runtime.git import Git
 
 pytestmark = needs_openssh
@@ -60,7 +62,10 @@ def test_with_approvals(repository: Repository, asked: list[str]) -> None:
 
 
 def test_a_target_from_the_environment(keys: Keys, tmp_path: Path, service: Served) -> None:
-    """An environment without a target is bound where RECONCILER_BASE_URL gives it one."""
+    """An environment without a target is bound where RECONCILER_BASE_URL gives it one.
+
+    Without that check it is written.
+    """
     here = repository_at(tmp_path / "project", keys)
     here.settle(
         PROJECT.replace("defaultEnvironment: production", "defaultEnvironment: own").replace(
@@ -70,7 +75,15 @@ def test_a_target_from_the_environment(keys: Keys, tmp_path: Path, service: Serv
 
     ran = in_this_process(here.root, service.base_url, "apply", "-e", "own", "--yes")
 
-    assert (ran.code, service.writes) == (REFUSED, []), ran.err
+    before = [*service.writes]
+    with mock.patch.object(default_branch, "_bound_by_address", lambda settings: settings):
+        without = in_this_process(
+            here.root, service.base_url, "apply", "-e", "own", "--yes", "--new-journal"
+        )
+
+    assert (ran.code, before) == (REFUSED, []), ran.err
+    assert without.code == 0, without.err
+    assert service.writes
 
 
 @pytest.fixture

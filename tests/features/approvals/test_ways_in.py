@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from unittest import mock
 
 import pytest
 from approving import PROJECT, Repository, needs_openssh
@@ -14,6 +18,10 @@ from harness.workspaces import SLO
 from starlette.applications import Starlette
 
 import reconciler.emulator
+from reconciler.features.approvals import approval_guard, default_branch, unplanned_writes
+from reconciler.features.approvals.default_branch import UnknownBranch
+from reconciler.project import Project, ProjectFile
+from reconciler.workspace.project_file import load_project
 
 pytestmark = needs_openssh
 
@@ -217,6 +225,79 @@ def test_what_binds(
     assert (ran.code, sent.writes()) == (code, []), ran.err
 
 
+@dataclass(frozen=True)
+class OfCheckout:
+    """The newest commit, if it were what is checked out."""
+
+    settings: ProjectFile
+    root: Path
+
+    def text(self, name: str) -> str:
+        """Return the text of a file. Raises UnknownBranch."""
+        try:
+            return (self.root / name).read_text(encoding="utf-8")
+        except OSError as error:
+            raise UnknownBranch(name) from error
+
+
+def of_checkout(project: Project) -> OfCheckout:
+    """Return settings and list of the checkout."""
+    own, _ = load_project(project.root / "reconciler.yaml")
+    assert own is not None
+    return OfCheckout(own.settings, project.root)
+
+
+REMOVALS: dict[str, tuple[Callable[[], AbstractContextManager[object]], set[str]]] = {
+    "reviewed_project": (
+        lambda: mock.patch.object(default_branch, "_binds", return_value=False),
+        {"a checkout without approvals"},
+    ),
+    "newest_commit": (
+        lambda: mock.patch.object(approval_guard, "newest_commit", of_checkout),
+        {
+            "a checkout that needs one",
+            "a list with strangers",
+            "a replaced list",
+            "a signer who was removed",
+            "more approvals by now",
+            "no remote",
+            "a remote that does not answer",
+        },
+    ),
+    "_AS_STORED": (
+        lambda: mock.patch.object(default_branch, "_AS_STORED", {}),
+        {"a replaced list"},
+    ),
+    "flaws of the list": (
+        lambda: mock.patch.object(approval_guard, "_flaws_of", return_value=()),
+        set(),
+    ),
+}
+"""Each check of what binds, how to remove it, and what then goes through."""
+
+
+@pytest.mark.parametrize("removed", REMOVALS)
+@pytest.mark.parametrize("branch", BRANCHES)
+def test_a_removed_check_of_what_binds(
+    repository: Repository,
+    sent: Requests,
+    monkeypatch: pytest.MonkeyPatch,
+    branch: str,
+    removed: str,
+) -> None:
+    """Without a check exactly what it holds goes through, and writes."""
+    change, people, _ = BRANCHES[branch]
+    repository.planned()
+    given = repository.approved(*people)
+    change(repository)
+    patch, opened = REMOVALS[removed]
+
+    with patch():
+        ran = by_plan(repository, monkeypatch, given)
+
+    assert (ran.code == 0, bool(sent.writes())) == (branch in opened, branch in opened), ran.err
+
+
 def test_permission_to_break_glass(repository: Repository, sent: Requests) -> None:
     """A checkout cannot permit --break-glass: the newest commit does, or nothing is written."""
     permitted(repository)
@@ -361,6 +442,16 @@ def test_writes_without_a_plan(
     assert typed(*line, "--break-glass", " ").code == USAGE
     assert typed(*line, "-e", "staging", "--break-glass", "it burns").code in (REFUSED, USAGE)
     assert sent.writes() == []
+
+
+def test_a_removed_check_of_writes_without_a_plan(repository: Repository, sent: Requests) -> None:
+    """It is this check that refuses `policies add`: without it the command writes."""
+    line = without_a_plan(repository)["policies add"]
+
+    with mock.patch.object(unplanned_writes, "is_bound", return_value=False):
+        ran = typed(*line)
+
+    assert (ran.code, len(sent.writes())) == (0, 1), ran.err
 
 
 def test_policies_in_an_emergency(repository: Repository, sent: Requests) -> None:
