@@ -161,13 +161,17 @@ def files_in(paths: Sequence[Path]) -> list[Path]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanToApprove:
-    """The plan that an approval must be of, and the moment at which it must hold."""
+    """The plan that an approval must be of, and the moment at which it must hold.
+
+    `written` is the resource of a part or rest that was written last, and when; None without one.
+    """
 
     environment: str
     target: str
     digest: str
     content: str
     now: datetime
+    written: tuple[str, str] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -183,7 +187,11 @@ class ValidApproval:
 def verify(document: ApprovalDocument, plan: PlanToApprove, signers: Signers) -> ValidApproval:
     """Return an approval that holds for a plan. Raises ValueError with why it does not."""
     statement = document["statement"]
-    if flaw := _mismatch(statement, plan) or _outside(statement, plan.now):
+    if (
+        flaw := _mismatch(statement, plan)
+        or _outside(statement, plan.now)
+        or _used(statement, plan)
+    ):
         raise ValueError(flaw)
     fingerprint = key_in(document["signature"])
     if fingerprint is None:
@@ -229,6 +237,16 @@ def _outside(statement: Statement, now: datetime) -> str:
     if end - begin > LONGEST:
         return f"it is to hold for more than {LONGEST.days} days"
     return ""
+
+
+def _used(statement: Statement, plan: PlanToApprove) -> str:
+    """Return why an approval has been used, "" where it has not.
+
+    The digest of a whole plan changes with each write, and that of a part or rest is not compared.
+    """
+    if plan.written is None or _moment(plan.written[1]) <= _moment(statement["at"]):
+        return ""
+    return f"{plan.written[0]} was written at {plan.written[1]}, after it was signed"
 
 
 def _moment(text: str) -> datetime:

@@ -26,6 +26,7 @@ from reconciler.features.approvals.approval_settings import Approvals, Approvers
 from reconciler.features.approvals.default_branch import UnknownBranch, newest_commit
 from reconciler.features.approvals.signers import Signers, read_signers
 from reconciler.journal.entries import ApprovalEntry, Entry, OverrideEntry
+from reconciler.journal.history import History
 from reconciler.model import GuardViolation, Plan
 from reconciler.model.guards import APPROVAL, BREAK_GLASS, NOT_APPROVED
 from reconciler.model.quoting import quoted
@@ -164,7 +165,7 @@ def judged(session: Session, made: Plan, consent: Consent) -> tuple[Plan, Consen
         )
         entry = OverrideEntry(at=journal.now(), reason=why, codes=(NOT_APPROVED,))
         return _with(made, lifted), _lifting(consent, (entry,))
-    found = _found(made, consent, binding.signers)
+    found = _found(made, consent, binding.signers, journal.history)
     missing = binding.needed.count - len(found.people)
     said = _describe(session.name, binding, found, missing)
     violation = replace(_needed(session.name, binding.needed), said=said, is_met=missing <= 0)
@@ -210,7 +211,7 @@ class FoundApprovals:
     people: Sequence[frozenset[str]]
 
 
-def _found(made: Plan, consent: Consent, signers: Signers) -> FoundApprovals:
+def _found(made: Plan, consent: Consent, signers: Signers, history: History) -> FoundApprovals:
     """Return the approvals for a plan, or for the reviewed plan whose rest or part it is."""
     reviewed, part = consent.reviewed, consent.part is not None
     document = plan_document(made) if reviewed is None else reviewed
@@ -220,6 +221,8 @@ def _found(made: Plan, consent: Consent, signers: Signers) -> FoundApprovals:
     # A file may show other changes than its digest is of.
     if is_whole and content_of(map(change_document, made.declared)) != plan.content:
         plan = replace(plan, content="")
+    if reviewed is not None and not is_whole:
+        plan = replace(plan, written=_last_write(made, history))
     valid: list[ValidApproval] = []
     wrong: list[str] = []
     for file in files_in([path for paths in consent.files.values() for path in paths]):
@@ -232,6 +235,16 @@ def _found(made: Plan, consent: Consent, signers: Signers) -> FoundApprovals:
         next(approval for approval in valid if approval.principals & person) for person in people
     ]
     return FoundApprovals(valid=each, wrong=wrong, people=people)
+
+
+def _last_write(made: Plan, history: History) -> tuple[str, str] | None:
+    """Return the resource that was written last of those that a plan writes, and when."""
+    writes = (
+        (str(change.ref), last.at)
+        for change in made.changes
+        if change.action.writes and (last := history.of(change.ref).last) is not None
+    )
+    return max(writes, key=lambda write: write[1], default=None)
 
 
 def plan_to_approve(document: PlanDocument) -> PlanToApprove:

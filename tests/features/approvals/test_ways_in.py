@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from unittest import mock
 
@@ -18,7 +19,12 @@ from harness.workspaces import SLO
 from starlette.applications import Starlette
 
 import reconciler.emulator
-from reconciler.features.approvals import approval_guard, default_branch, unplanned_writes
+from reconciler.features.approvals import (
+    approval_file,
+    approval_guard,
+    default_branch,
+    unplanned_writes,
+)
 from reconciler.features.approvals.default_branch import UnknownBranch
 from reconciler.project import Project, ProjectFile
 from reconciler.workspace.project_file import load_project
@@ -360,6 +366,20 @@ def test_live_moved(repository: Repository, sent: Requests) -> None:
     assert sent.writes() == before
 
 
+def test_a_part_that_was_written_before(repository: Repository) -> None:
+    """A part may change what was written before it was signed."""
+    first = repository.run("apply", "--yes", "--break-glass", "the first apply")
+    repository.write("manifests/slo.yaml", SLO.replace("name: Checkout", "name: Check out"))
+    repository.planned()
+    given = repository.approved("alice", "bob", now=datetime.now(UTC) + timedelta(seconds=2))
+
+    ran = repository.run(
+        "apply", "--plan", str(repository.plan_file), "--select", "SLO/checkout", *given
+    )
+
+    assert (first.code, ran.code) == (0, 0), ran.err
+
+
 def test_the_rest(repository: Repository, sent: Requests) -> None:
     """Approvals hold for what an earlier apply left of the plan, and for no other change to it."""
     repository.planned()
@@ -375,6 +395,36 @@ def test_the_rest(repository: Repository, sent: Requests) -> None:
     assert (part.code, other.code, rest.code) == (0, STALE, 0), rest.err
     assert unchanged == before
     assert len(sent.writes()) == len(before) + 1
+
+
+@pytest.mark.parametrize("is_removed", [False, True])
+def test_a_used_approval(
+    repository: Repository,
+    sent: Requests,
+    monkeypatch: pytest.MonkeyPatch,
+    *,
+    is_removed: bool,
+) -> None:
+    """What a later plan took back needs a new approval, as a part or rest of the old plan too."""
+    changed = SLO.replace("name: Checkout", "name: Check out")
+    first = repository.run("apply", "--yes", "--break-glass", "the first apply")
+    repository.write("manifests/slo.yaml", changed)
+    repository.planned()
+    signed_at = datetime.now(UTC) - timedelta(seconds=5)
+    given = repository.approved("alice", "bob", now=signed_at)
+    once = by_plan(repository, monkeypatch, given)
+    repository.write("manifests/slo.yaml", SLO)
+    back = repository.run("apply", "--yes", "--break-glass", "it was wrong")
+    repository.write("manifests/slo.yaml", changed)
+    before = len(sent.writes())
+
+    if is_removed:
+        monkeypatch.setattr(approval_file, "_used", lambda *_: "")
+    again = by_part(repository, monkeypatch, given)
+
+    assert (first.code, once.code, back.code) == (0, 0, 0)
+    assert again.code == (0 if is_removed else REFUSED), again.err
+    assert len(sent.writes()) == before + is_removed
 
 
 def test_another_environment(repository: Repository, sent: Requests) -> None:
