@@ -73,11 +73,18 @@ def _field_lines(field: FieldDocument, style: Style) -> Iterator[str]:
         yield from wrapped(line + (" -> removed" if not after else ""), style, hang="  ")
         return
     yield from wrapped(f"{path}:", style)
-    for part in line_diff(before, after, context=1):
-        sign = " " if not before else part.sign
-        words = part.text.lstrip()
-        margin = f"      {sign} {' ' * (len(part.text) - len(words))}"
+    for sign, text in _rows(before, after):
+        words = text.lstrip()
+        margin = f"      {sign} {' ' * (len(text) - len(words))}"
         yield from wrapped(words, style, margin=margin, hang="  ")
+
+
+def _rows(before: str, after: str) -> Iterator[tuple[str, str]]:
+    """Yield the lines of a value, or of the difference of two, each with its sign."""
+    if before and after:
+        yield from ((part.sign, part.text) for part in line_diff(before, after, context=1))
+    else:
+        yield from ((" " if after else "-", line) for line in (before or after).split("\n"))
 
 
 def _text(field: FieldDocument, side: Literal["before", "after"]) -> str:
