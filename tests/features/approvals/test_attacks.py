@@ -35,8 +35,8 @@ from reconciler.features.approvals.approval_file import (
 )
 from reconciler.features.approvals.approval_settings import Approvals, Approvers
 from reconciler.features.approvals.signers import Signer, Signers
-from reconciler.model import GuardViolation, Plan
-from reconciler.model.guards import BREAK_GLASS, GUARDS, NOT_APPROVED
+from reconciler.model import GUARDS, GuardViolation, Plan
+from reconciler.model.guards import BREAK_GLASS, NOT_APPROVED
 from reconciler.operations.apply_plan import (
     Consent,
     check,
@@ -138,7 +138,7 @@ def moment(**since: float) -> str:
 def after_signing(scene: Scene, **other: Any) -> list[ApprovalDocument]:
     """Return approvals with fields that were changed after they were signed."""
     return [
-        {**approval, "statement": {**approval["statement"], **other}}  # type: ignore[typeddict-item]
+        {**approval, "statement": {**approval["statement"], **other}}  # type: ignore[typeddict-item]  # fields by name
         for approval in scene.by("alice", "bob")
     ]
 
@@ -187,7 +187,7 @@ def of_another_key(scene: Scene) -> list[ApprovalDocument]:
         start, end = 10, 10 + 4 + 51
         forged[start:end] = blob_of(own["signature"])[start:end]
         found.append({**approval, "signature": armoured(bytes(forged))})
-    return found  # type: ignore[return-value]
+    return found  # type: ignore[return-value]  # a dict of them
 
 
 def hidden(document: PlanDocument) -> PlanDocument:
@@ -429,7 +429,7 @@ def attacks(scene: Scene) -> dict[str, Attack]:
     """Return the attacks, with approvals that are signed once."""
     made = {name: attack.approvals(scene) for name, attack in ATTACKS.items()}
     return {
-        name: replace(attack, approvals=lambda _, found=made[name]: found)  # type: ignore[misc]
+        name: replace(attack, approvals=lambda _, found=made[name]: found)  # type: ignore[misc]  # a default
         for name, attack in ATTACKS.items()
     }
 
@@ -467,7 +467,7 @@ def of_statement(name: str) -> AbstractContextManager[Any]:
 def at_another_time(now: Callable[[Statement, datetime], datetime]) -> AbstractContextManager[Any]:
     """Return a patch after which an approval is judged at another moment."""
     real = approval_file._outside
-    outside = lambda statement, at: real(statement, now(statement, at))  # noqa: E731
+    outside = lambda statement, at: real(statement, now(statement, at))  # noqa: E731 - it is patched in
     return mock.patch.object(approval_file, "_outside", outside)
 
 

@@ -36,7 +36,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     def noted(self: Git, *arguments: str, **more: object) -> bytes:
         commands.extend({"ls-remote", "fetch", "push"}.intersection(arguments))
-        return run(self, *arguments, **more)  # type: ignore[arg-type]
+        return run(self, *arguments, **more)  # type: ignore[arg-type]  # as it was called
 
     monkeypatch.setattr(Git, "run", noted)
     return commands

@@ -211,7 +211,7 @@ CHANGE: ChangeDocument = {
 )
 def test_content(other: dict[str, Any]) -> None:
     """What is signed differs with each field that an apply would write; kept resources aside."""
-    changed: ChangeDocument = {**CHANGE, **other}  # type: ignore[typeddict-item]
+    changed: ChangeDocument = {**CHANGE, **other}  # type: ignore[typeddict-item]  # fields by name
     kept: ChangeDocument = {**CHANGE, "action": "keep", "ref": "SLO/kept"}
 
     assert content_of([CHANGE]) == content_of([CHANGE, kept])

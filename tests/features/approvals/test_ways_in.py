@@ -60,7 +60,7 @@ def sent(monkeypatch: pytest.MonkeyPatch) -> Requests:
     create_app = reconciler.emulator.create_app
 
     def create(*given: object, **options: object) -> Starlette:
-        app = create_app(*given, **options)  # type: ignore[arg-type]
+        app = create_app(*given, **options)  # type: ignore[arg-type]  # as it was called
         started.append(app)
         return app
 
