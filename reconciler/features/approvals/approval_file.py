@@ -289,8 +289,8 @@ def _ssh_keygen(arguments: list[str], **how: Any) -> subprocess.CompletedProcess
         pwd.getpwuid(os.getuid())
     except KeyError as error:
         raise GuardRefused(
-            f"`ssh-keygen` signs and checks approvals only for a user with a name, and {os.getuid()} "
-            "has none: add a line to /etc/passwd"
+            f"`ssh-keygen` serves only a user with a name, and user {os.getuid()} has none: "
+            "add a line to /etc/passwd"
         ) from error
     try:
         return subprocess.run([found, *arguments], check=False, **how)  # noqa: S603 - a program of the PATH, without a shell
