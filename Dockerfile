@@ -9,7 +9,7 @@ FROM ${BASE} AS build
 # hadolint ignore=DL3008
 RUN apt-get update \
     && apt-get install --yes --no-install-recommends \
-        binutils ca-certificates git python3 python3-venv
+        binutils ca-certificates git openssh-client python3 python3-venv
 # A mirror of packages, or a folder of wheels in a closed network.
 ARG PIP_INDEX_URL
 ARG PIP_FIND_LINKS
@@ -38,21 +38,24 @@ RUN /build/bin/pip wheel --no-deps --no-build-isolation --no-index --wheel-dir /
     && find /opt/reconciler -name '*.so' -exec strip --strip-unneeded {} + \
     && python3 -m compileall -q -f --invalidation-mode unchecked-hash /opt/reconciler/lib
 # Of git only what the journal and `--changed-since` run: the package needs Perl, 50 MB of it.
+# Of OpenSSH only what signs and checks approvals.
 # A checkout belongs to whoever made it, hence the setting.
 RUN mkdir -p /kept/etc/ssl/certs /kept/opt /kept/usr/bin /kept/usr/lib/git-core \
     && mv /opt/reconciler /kept/opt/ \
     && cp /etc/ssl/certs/ca-certificates.crt /kept/etc/ssl/certs/ \
-    && cp /usr/bin/git /kept/usr/bin/ \
+    && cp /usr/bin/git /usr/bin/ssh-keygen /kept/usr/bin/ \
     && cp -L /usr/lib/git-core/git-remote-http /kept/usr/lib/git-core/ \
     && ln -s git-remote-http /kept/usr/lib/git-core/git-remote-https \
     && ln -s ../../bin/git /kept/usr/lib/git-core/git \
     && git config --file /kept/etc/gitconfig safe.directory '*'
 
 FROM ${BASE}
+# `ssh-keygen` serves only a user with a name.
 # hadolint ignore=DL3008
 RUN apt-get update \
     && apt-get install --yes --no-install-recommends libcurl3-gnutls libpcre2-8-0 python3 \
     && python3 -m compileall -q -f --invalidation-mode unchecked-hash /usr/lib/python3* \
+    && echo reconciler:x:65532:65532::/workspace:/usr/sbin/nologin >>/etc/passwd \
     && rm -rf /var/lib/apt/lists/* /var/cache/apt/* /var/cache/debconf/*-old \
         /var/cache/ldconfig/aux-cache /var/lib/dpkg/*-old /var/log/apt /var/log/*.log
 COPY --from=build /kept/ /

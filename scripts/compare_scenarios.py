@@ -35,6 +35,7 @@ LINES: Mapping[str, Sequence[str]] = {
         "--watch",
     ],
     "apply": ["", "--yes", "--yes --select kind=SLO", "--yes -q --override-guard because"],
+    "approve": ["plan.json", "plan.json --for 8d"],
     "rollback": ["last --dry-run", "last --yes", "last --live --dry-run --out back.json", "no-run"],
     "watch": ["last", "last --remember --fail-on noisier"],
     "drift": ["", "-v", "--remember", "--select kind=Dashboard"],

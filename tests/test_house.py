@@ -241,7 +241,7 @@ def test_each_package_has_a_floor() -> None:
 
 
 def test_git_is_run_in_one_place() -> None:
-    """But for git, what judges rules, gives a secret or reads ahead alone is started."""
+    """But for git, what judges rules, gives a secret, signs or reads ahead alone is started."""
     modules, calls = {"subprocess", "pty", "multiprocessing"}, {"system", "popen", "posix_spawn"}
     starting = {
         name_of(file)
@@ -254,6 +254,7 @@ def test_git_is_run_in_one_place() -> None:
 
     assert starting == {
         "reconciler/runtime/git.py",
+        "reconciler/features/approvals/approval_file.py",
         "reconciler/features/rules/ask_worker.py",
         "reconciler/operations/secret_sources.py",
         "reconciler/syntax/read_text.py",

@@ -222,7 +222,7 @@ class Unfrozen(_Entry):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApprovalEntry(_Entry):
-    """A person approved the plan of the run: who, with the fingerprint of which key, until when."""
+    """A person approved the plan of the run: who, the fingerprint of the key, and until when."""
 
     entry: Literal["approved"] = "approved"
     principal: of.Text

@@ -36,6 +36,15 @@ class AddedOption:
     flag: str = ""
 
 
+EMERGENCY: Final = AddedOption(
+    help="Apply during a freeze, or without approvals where the environment permits that, in an"
+    " emergency; REASON goes into the journal. No other guard is lifted.",
+    in_job="With `apply`: the reason for an apply during a freeze, or without approvals where that"
+    " is permitted, in an emergency.",
+    excludes=("wait-freeze",),
+)
+"""The option `break-glass`, which each feature with a guard for emergencies has a row of."""
+
 ADDED_OPTIONS: Final = Rows[AddedOption]("consent-options")
 """The key is the name of the option. An option with a reason is a flag of `model/guards.py`."""
 

@@ -155,6 +155,8 @@ def test_the_image() -> None:
     ]
     assert DOCKERFILE.count("--require-hashes") == 2
     assert "USER 65532:65532" in last
+    # `ssh-keygen` serves only a user with a name.
+    assert "echo reconciler:x:65532:65532:" in last
     assert 'ENTRYPOINT ["reconciler"]' in last
     assert not re.search(r"\bpip\b|venv|gcc", last)
 

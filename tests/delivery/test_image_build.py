@@ -117,6 +117,14 @@ def test_git_is_inside(container: Container, shop: Path) -> None:
     assert "Failed to connect" in helper.stderr
 
 
+def test_approvals_can_be_signed(container: Container, shop: Path) -> None:
+    """`ssh-keygen` makes a key for the image's user, which it refuses to a user without a name."""
+    made = container.run(shop, "-q", "-N", "", "-f", "/workspace/key", entry=["ssh-keygen"])
+
+    assert (made.returncode, made.stderr) == (0, "")
+    assert (shop / "key.pub").exists()
+
+
 def test_nothing_is_left_of_building(images: Images, container: Container) -> None:
     """No compiler, no pip, no lists of packages, and nothing that was given to build with."""
     root = container.root

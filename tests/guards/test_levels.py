@@ -41,6 +41,7 @@ CONTRACT: Mapping[str, str] = {
     "looks-like-rename": "explicit",
     "protected": "explicit",
     "frozen": "explicit",
+    "not-approved": "explicit",
     "undoes-rollback": "explicit",
 }
 """The level of each guard, by hand."""
@@ -50,6 +51,7 @@ ITS_FLAG: Mapping[str, str] = {
     "destroys-all": "allow-destroy",
     "new-journal": "new-journal",
     "frozen": "break-glass",
+    "not-approved": "approval",
 }
 """Guards that nothing but a flag of their own lifts."""
 

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from reconciler.document import ABSENT, Json
 from reconciler.journal.entries import (
+    ApprovalEntry,
     Backup,
     Compacted,
     Drifted,
@@ -202,6 +203,7 @@ entries: st.SearchStrategy[Entry] = st.one_of(
     ),
     st.builds(OverrideEntry, at=texts, reason=texts),
     st.builds(Unfrozen, at=texts, reason=texts, frozen=texts),
+    st.builds(ApprovalEntry, at=texts, principal=texts, fingerprint=texts, until=texts),
     st.builds(
         RunEntry,
         run=texts,

@@ -15,6 +15,7 @@ from harness.workspaces import examples_at
 from reconciler.document import Json
 from reconciler.journal.content import entry_document
 from reconciler.journal.entries import (
+    ApprovalEntry,
     Backup,
     Compacted,
     Drifted,
@@ -92,6 +93,7 @@ ENTRIES: list[Entry] = [
     Settled(at="at", ref=REF, remote_id=7),
     OverrideEntry(at="at", reason="because"),
     Unfrozen(at="at", reason="because", frozen="it was"),
+    ApprovalEntry(at="at", principal="alice", fingerprint="SHA256:0", until="at"),
     Renamed(at="at", ref=REF, was=Ref("SLO", "b"), run="r"),
     Forgotten(at="at", ref=REF),
     WatchedEntry(at="at", run="r", until="at", found=(SeenVerdict(ref=REF, verdict="same"),)),

@@ -22,6 +22,7 @@ from reconciler.journal.content import (
     parse_line,
 )
 from reconciler.journal.entries import (
+    ApprovalEntry,
     Backup,
     Compacted,
     Entry,
@@ -158,6 +159,16 @@ LINES: list[tuple[Entry, dict[str, Json]]] = [
     (Settled(at=AT, ref=VIEW, remote_id="id"), {**ABOUT, "entry": "settled", "remoteId": "id"}),
     (Settled(at=AT, ref=VIEW, remote_id=None), {**ABOUT, "entry": "settled", "remoteId": None}),
     (OverrideEntry(at=AT, reason="because"), {"entry": "override", "at": AT, "reason": "because"}),
+    (
+        ApprovalEntry(at=AT, principal="alice", fingerprint="SHA256:0", until=AT),
+        {
+            "entry": "approved",
+            "at": AT,
+            "principal": "alice",
+            "fingerprint": "SHA256:0",
+            "until": AT,
+        },
+    ),
     (
         Compacted(at=AT, ref=VIEW, remote_id=None, exists=False, attempts=3, protect=False),
         {

@@ -7,6 +7,8 @@ docs/approvals.md.
 
 from __future__ import annotations
 
+import os
+import pwd
 import shutil
 import subprocess
 from collections.abc import Iterable, Sequence
@@ -301,6 +303,13 @@ def _ssh_keygen(arguments: list[str], **how: Any) -> subprocess.CompletedProcess
             "approvals are signed and checked by `ssh-keygen`, which is not installed here: "
             "install OpenSSH's client programs"
         )
+    try:
+        pwd.getpwuid(os.getuid())
+    except KeyError as error:
+        raise GuardRefused(
+            f"`ssh-keygen` serves only a user with a name, and user {os.getuid()} has none: "
+            "add a line to /etc/passwd"
+        ) from error
     try:
         return subprocess.run([found, *arguments], check=False, **how)  # noqa: S603 - a program of the PATH, without a shell
     except (OSError, subprocess.TimeoutExpired) as error:

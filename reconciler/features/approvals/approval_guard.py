@@ -30,7 +30,7 @@ from reconciler.journal.history import History
 from reconciler.model import GuardViolation, Plan
 from reconciler.model.guards import APPROVAL, BREAK_GLASS, NOT_APPROVED
 from reconciler.model.quoting import quoted
-from reconciler.operations.added_by_features import AddedOption
+from reconciler.operations.added_by_features import EMERGENCY, AddedOption
 from reconciler.operations.apply_plan import Consent
 from reconciler.operations.open_project import now
 from reconciler.operations.open_session import Session, known_secrets
@@ -47,13 +47,7 @@ APPROVAL_FILES: Final = AddedOption(
     in_job="The folder of the approvals.",
     flag="--approval",
 )
-BROKEN_GLASS: Final = AddedOption(
-    help="Apply during a freeze, or without approvals where the environment permits that, in an"
-    " emergency; REASON goes into the journal. No other guard is lifted.",
-    in_job="With `apply`: the reason for an apply during a freeze, or without approvals where that"
-    " is permitted, in an emergency.",
-    excludes=("wait-freeze",),
-)
+BROKEN_GLASS: Final = EMERGENCY
 _CLOCK: Final = "clock"
 
 
@@ -108,7 +102,7 @@ def _emergency(needed: Approvals) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BindingSettings:
-    """What binds an environment: the approvals it needs, and the people who may give them."""
+    """The settings that bind an environment: how many approvals it needs, and who may give them."""
 
     needed: Approvals
     signers: Signers
@@ -212,7 +206,7 @@ class FoundApprovals:
 
 
 def _found(made: Plan, consent: Consent, signers: Signers, history: History) -> FoundApprovals:
-    """Return the approvals for a plan, or for the reviewed plan whose rest or part it is."""
+    """Return the approvals for a plan, or for the reviewed plan that it is a rest or a part of."""
     reviewed, part = consent.reviewed, consent.part is not None
     document = plan_document(made) if reviewed is None else reviewed
     # A file may name another place than the one that would be written.

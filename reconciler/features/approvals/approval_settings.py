@@ -43,7 +43,7 @@ class Approvals(BaseModel):
         """Return None: a plan on an emulator of its own concerns no person."""
 
     def findings(self, environment: Environment, path: tuple[str, ...]) -> Iterator[Finding]:
-        """Yield that nobody could approve without a list."""
+        """Yield a finding where there is no list of people who may sign."""
         if environment.setting("approvers", Approvers) is None:
             message = "needs `approvers: FILE`, a list of the people who may sign"
             yield Finding("P101", path, message)
@@ -55,7 +55,7 @@ class Approvers(str):
     __slots__ = ()
 
     def findings(self, environment: Environment, path: tuple[str, ...]) -> Iterator[Finding]:
-        """Yield that a list without `approvals` binds nothing."""
+        """Yield a finding where a list has no `approvals`: it binds nothing."""
         if environment.setting("approvals", Approvals) is None:
             message = "binds nothing without `approvals: N`, how many of them must approve"
             yield Finding("P101", path, message)

@@ -1,4 +1,4 @@
-"""What a person sees before signing: a plan file, whole, in the words of the file.
+"""The text that a person sees before signing: a plan file, whole, in the words of the file.
 
 Nothing is folded and no value is cut, as the signature is for all of it.
 """

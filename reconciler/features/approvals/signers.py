@@ -1,6 +1,6 @@
 """Lists of signers, as `ssh-keygen` reads them: who may sign, with which key.
 
-A principal is a person only where its name is written out: a pattern is nobody in particular.
+A principal is a person only where its name is written out: a pattern is no person.
 Principals that share a key may be one person, and count as one. Source: ssh-keygen(1), under
 ALLOWED SIGNERS.
 """

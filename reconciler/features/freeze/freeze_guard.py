@@ -24,7 +24,7 @@ from reconciler.kinds import BY_NAME
 from reconciler.model import GuardViolation
 from reconciler.model.guards import BREAK_GLASS, FROZEN, guard_blocks
 from reconciler.model.quoting import listed, quoted
-from reconciler.operations.added_by_features import AddedOption
+from reconciler.operations.added_by_features import EMERGENCY, AddedOption
 from reconciler.operations.apply_plan import refusal
 from reconciler.operations.open_project import now
 from reconciler.operations.open_session import Session
@@ -314,12 +314,7 @@ def _waiting() -> str:
     return f"let the apply wait: {how}"
 
 
-BROKEN_GLASS: Final = AddedOption(
-    help="Apply during a freeze, in an emergency; REASON goes into the journal. No"
-    " other guard is lifted.",
-    in_job="With `apply`: the reason for an apply during a freeze, in an emergency.",
-    excludes=("wait-freeze",),
-)
+BROKEN_GLASS: Final = EMERGENCY
 FREEZE_WAIT: Final = AddedOption(
     help="How long to wait for the end of a freeze, as 30m or 2h; by default the "
     "command ends at once.",

@@ -29,8 +29,8 @@ from reconciler.runtime.advice import from_journal
 _KEEP: Final = "keep what was rolled back"
 
 
-Edited: TypeAlias = Callable[[str, Sequence[Ref]], Collection[Ref]]
-"""Returns those resources with manifests that `rollback RUN REF… --write` edits."""
+ManifestsEdited: TypeAlias = Callable[[str, Sequence[Ref]], Collection[Ref]]
+"""Returns the resources with a manifest that `rollback RUN REF… --write` edits."""
 
 
 def _all(_: str, refs: Sequence[Ref]) -> Collection[Ref]:
@@ -61,7 +61,7 @@ def undone_rollbacks(
     review: UnderReview,
     entries: Callable[[], Sequence[Entry]] = tuple,
     *,
-    edited: Edited = _all,
+    edited: ManifestsEdited = _all,
 ) -> tuple[GuardViolation, ...]:
     """Return one objection for each rollback of a resource that a write would undo.
 

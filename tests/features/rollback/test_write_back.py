@@ -327,7 +327,7 @@ def test_what_another_manifest_shares_stays(tmp_path: Path) -> None:
     planned = made.plan()
 
     assert ran.code == 3, ran.err
-    assert "is also used by Dashboard/search" in ran.json["unplaced"][0]["why"]
+    assert "Dashboard/search" in ran.json["unplaced"][0]["why"]
     assert texts(made) == now
     (guard,) = planned["guards"]
     assert guard["code"] == "undoes-rollback"
