@@ -16,13 +16,15 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from functools import cache, partial
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 from unittest import mock
 
 import pytest
 from approving import Keys, Repository, needs_openssh, signed, statement_of
 from harness.repositories import ISOLATED
 
+from reconciler.api.client import Api
 from reconciler.errors import ReconcilerError
 from reconciler.features.approvals import approval_file, approval_guard, signers
 from reconciler.features.approvals.approval_file import (
@@ -35,8 +37,7 @@ from reconciler.features.approvals.approval_file import (
 )
 from reconciler.features.approvals.approval_settings import Approvals, Approvers
 from reconciler.features.approvals.signers import Signer, Signers
-from reconciler.model import GUARDS, GuardViolation, Plan
-from reconciler.model.guards import BREAK_GLASS, NOT_APPROVED
+from reconciler.model import BREAK_GLASS, GUARDS, NOT_APPROVED, GuardViolation, Plan
 from reconciler.operations.apply_plan import (
     Consent,
     check,
@@ -47,7 +48,7 @@ from reconciler.operations.open_project import Options, Reporter
 from reconciler.operations.open_session import Session, begin_session
 from reconciler.operations.plan_and_drift import plan_now
 from reconciler.planning import guards
-from reconciler.planning.guards import OverrideReasons
+from reconciler.planning.guards import OverrideReasons, PlanUnderGuard
 from reconciler.project import ProjectFile
 from reconciler.report.plan.document import PlanDocument, plan_document
 from reconciler.workspace.selection import read_selection
@@ -598,3 +599,32 @@ def test_every_attack_is_refused_by_a_check() -> None:
 
     assert named == CHECKS.keys()
     assert len(ATTACKS) * len(WAYS) > 180
+
+
+@pytest.mark.parametrize(
+    ("apart", "same_clock", "is_unknown"),
+    [
+        (None, False, False),
+        (300.0, False, False),
+        (-300.0, False, False),
+        (301.0, False, True),
+        (3600.0, False, True),
+        (-3600.0, False, True),
+        (3600.0, True, False),
+    ],
+)
+def test_clocks(scene: Scene, apart: float | None, *, same_clock: bool, is_unknown: bool) -> None:
+    """A clock more than five minutes from the service's is a violation that no approval lifts."""
+    asked = PlanUnderGuard(
+        api=cast("Api", SimpleNamespace(clock_difference=apart)),
+        plan=replace(scene.made, guarded=()),
+        environment=scene.session.environment,
+        settings=scene.session.project.settings,
+        now=datetime.now(UTC),
+        same_clock=same_clock,
+    )
+
+    made = asyncio.run(approval_guard.with_approvals_needed(asked))
+
+    assert {guard.code for guard in made.guarded} == {NOT_APPROVED}
+    assert ("clock" in {guard.figures for guard in made.guarded}) == is_unknown
