@@ -154,7 +154,7 @@ canary: $(VENV)/.dev ## failing runs and hostile texts at length; CANARY_RUNS, F
 	@CANARY_RUNS=$${CANARY_RUNS:-1000} FOREIGN_TEXTS=$${FOREIGN_TEXTS:-1000000} \
 		$(keep) $(BIN)/pytest --numprocesses 0 $(PATIENT) tests/security
 
-mutation: $(VENV)/.dev ## break merge, planning, guards, journal and redaction on purpose; PART=journal
+mutation: $(VENV)/.dev ## break merge, planning, guards, journal, alerts and redaction on purpose; PART=journal
 	@$(keep) $(BIN)/python scripts/run_mutation.py $(PART)
 
 recipes: $(VENV)/.dev ## leave out each file of each task of CONTRIBUTING, and tell where no law notices; RECIPES="guard"

@@ -412,8 +412,8 @@ METRIC = "ALERT_DEF_TYPE_METRIC_THRESHOLD"
 @pytest.mark.parametrize(
     ("spec", "words"),
     [
-        ({"type": METRIC}, " type metric threshold are "),
-        ({"type": f"{METRIC}_OR_UNSPECIFIED"}, " type metric threshold are "),
+        ({"type": METRIC}, "of type metric threshold are "),
+        ({"type": f"{METRIC}_OR_UNSPECIFIED"}, "of type metric threshold are "),
         ({}, " unknown "),
         (threshold(1, activeOn={"startTime": {"hours": 24}}), " 24:00 "),
         (threshold(1, activeOn={"startTime": {"hours": -1, "minutes": 5}}), " -1:05 "),
