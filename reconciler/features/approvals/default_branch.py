@@ -35,11 +35,12 @@ class NewestCommit:
 
     git: Git
     commit: str
+    project: Project
     settings: ProjectFile
 
     def text(self, name: str) -> str:
         """Return the text of a file below the project's folder. Raises UnknownBranch."""
-        return _text_at(self.git, self.commit, name)
+        return _text_at(self.git, self.commit, _path_of(self.project, name))
 
 
 def newest_commit(project: Project) -> NewestCommit:
@@ -68,7 +69,7 @@ def newest_commit(project: Project) -> NewestCommit:
     except GitFailed as error:
         raise UnknownBranch(f"the remote `{remote}` cannot be asked: {error}") from error
     settings = _settings_in(_project_file_at(git, commit, project))
-    return NewestCommit(git=git, commit=commit, settings=settings)
+    return NewestCommit(git=git, commit=commit, project=project, settings=settings)
 
 
 # A mirror of a remote has its refs/replace too, which whoever may push can write.
@@ -76,7 +77,21 @@ _AS_STORED = {"GIT_OPTIONAL_LOCKS": "0", "GIT_NO_REPLACE_OBJECTS": "1"}
 
 
 def _git_of(project: Project) -> Git:
-    return Git(project.root, os.environ, NOTHING_OF_ITS_OWN, fixed=_AS_STORED)
+    return Git(_top_of(project), os.environ, NOTHING_OF_ITS_OWN, fixed=_AS_STORED)
+
+
+def _top_of(project: Project) -> Path:
+    """Return the folder of the repository of a project.
+
+    Git would take a folder below it for a repository if a branch put the files of one there.
+    """
+    folders = (project.root, *project.root.parents)
+    return next((folder for folder in folders if (folder / ".git").exists()), project.root)
+
+
+def _path_of(project: Project, name: str) -> str:
+    """Return the path of a file below the project's folder, from the folder of the repository."""
+    return (project.root.relative_to(_top_of(project)) / name).as_posix()
 
 
 def _names_of(project: Project) -> list[str]:
@@ -92,8 +107,8 @@ def _project_file_at(git: Git, commit: str, project: Project) -> str:
     *others, last = _names_of(project)
     for name in others:
         with suppress(UnknownBranch):
-            return _text_at(git, commit, name)
-    return _text_at(git, commit, last)
+            return _text_at(git, commit, _path_of(project, name))
+    return _text_at(git, commit, _path_of(project, last))
 
 
 def _head_of(listed: list[str]) -> tuple[str, str]:
@@ -115,7 +130,7 @@ def _has(git: Git, commit: str) -> bool:
 
 
 def _text_at(git: Git, commit: str, name: str) -> str:
-    """Return the text of a regular file of a commit, by its name from the project's folder."""
+    """Return the text of a regular file of a commit, by its path. Raises UnknownBranch."""
     try:
         listed = git.text("ls-tree", "--long", commit, "--", f"./{name}")
         mode, _, blob, size = listed.partition("\t")[0].split()
@@ -204,7 +219,7 @@ def _fetched(project: Project) -> ProjectFile | Literal["unbound"] | None:
 
     "unbound" are settings without the word, or those that cannot be read.
     """
-    names = _names_of(project)
+    names = [_path_of(project, name) for name in _names_of(project)]
     wanted = [f"refs/remotes/origin/{branch}:./{name}" for branch in _TRACKED for name in names]
     try:
         answer = _git_of(project).run("cat-file", "--batch", given="\n".join(wanted).encode())

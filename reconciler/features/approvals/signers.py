@@ -104,8 +104,8 @@ def _is_for_us(kind: str, options: str) -> bool:
 def fingerprint_of(key: str | bytes) -> str | None:
     """Return the fingerprint of a public key, as `ssh-keygen -l` prints it; None for no base64.
 
-    Bytes are the key itself, text is its base64. None also for an RSA key whose numbers begin with
-    needless zeros: it would be the same key with another fingerprint.
+    Bytes are the key itself, text is its base64. None also for an RSA key with needless zeros
+    before its numbers: it would be the same key with another fingerprint.
     """
     try:
         content = base64.b64decode(key, validate=True) if isinstance(key, str) else key

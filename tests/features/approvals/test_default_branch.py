@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from unittest import mock
 
@@ -10,7 +11,7 @@ import pytest
 from approving import PROJECT, Keys, Repository, needs_openssh, repository_at, signed, statement_of
 from harness.doors import in_this_process, typed
 from harness.jobs import Jobs
-from harness.repositories import git
+from harness.repositories import committed, git
 from harness.served import Served
 
 from reconciler.features.approvals import default_branch
@@ -84,6 +85,60 @@ def test_a_target_from_the_environment(keys: Keys, tmp_path: Path, service: Serv
     assert (ran.code, before) == (REFUSED, []), ran.err
     assert without.code == 0, without.err
     assert service.writes
+
+
+def moved_down(here: Repository, folder: str) -> Repository:
+    """Return the repository with its project in a folder, on the default branch too."""
+    names = ("reconciler.yaml", "approvers", "manifests")
+    (here.root / folder).mkdir()
+    for name in names:
+        (here.root / name).rename(here.root / folder / name)
+    here.merged()
+    return Repository(here.root / folder, here.keys)
+
+
+@pytest.mark.parametrize("is_removed", [False, True])
+def test_a_repository_in_the_project(
+    repository: Repository, monkeypatch: pytest.MonkeyPatch, *, is_removed: bool
+) -> None:
+    """Files of a repository that a branch put into the project's folder lead to no other remote."""
+    here = moved_down(repository, "shop")
+    monkeypatch.chdir(here.root)
+    here.planned()
+    given = here.approved("mallory", "marvin")
+    other = Repository(repository.root, repository.keys)
+    forged = here.root.parent.parent / "forged.git"
+    (here.root / "approvers").write_text(here.keys.listed("mallory", "marvin"), encoding="utf-8")
+    committed(other.root, "A branch")
+    git(other.root, "clone", "--quiet", "--bare", ".", str(forged))
+    git(forged, "config", "remote.origin.url", str(forged))
+    git(other.root, "reset", "--quiet", "--hard", "HEAD~1")
+    shutil.copytree(forged, here.root, dirs_exist_ok=True)
+    if is_removed:
+        monkeypatch.setattr(default_branch, "_top_of", lambda project: project.root)
+        # A bare repository has its project file at its top.
+        monkeypatch.setattr(default_branch, "_path_of", lambda _, name: f"shop/{name}")
+
+    ran = here.run("apply", "--plan", str(here.plan_file), *given)
+
+    assert ran.code == (0 if is_removed else REFUSED), ran.err
+
+
+def test_a_commit_of_another_clone(
+    repository: Repository, asked: list[str], tmp_path: Path
+) -> None:
+    """A newest commit that this clone does not have is fetched, and its list is used."""
+    repository.planned()
+    old, new = repository.approved("alice", "bob"), repository.approved("alice", "carol")
+    git(tmp_path, "clone", "--quiet", "project/remote.git", "other")
+    other = Repository(tmp_path / "other", repository.keys)
+    other.merged(approvers=repository.keys.listed("alice", "carol"))
+    plan = ("apply", "--plan", str(repository.plan_file))
+
+    refused, ran = repository.run(*plan, *old[:4]), repository.run(*plan, *new)
+
+    assert (refused.code, ran.code) == (REFUSED, 0), ran.err
+    assert "fetch" in asked
 
 
 @pytest.fixture
