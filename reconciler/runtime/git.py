@@ -40,6 +40,15 @@ _ONLY_READING = {
 }
 
 
+def _no_bare(folder: Path) -> tuple[str, ...]:
+    """Return the options for a folder of a checkout, which is no repository by itself.
+
+    A branch can bring the files of one there, and its settings would run programs.
+    """
+    is_checkout = any((above / ".git").exists() for above in (folder, *folder.parents))
+    return ("-c", "safe.bareRepository=explicit") if is_checkout else ()
+
+
 class GitFailed(Exception):
     """Git failed or did not answer; the text is the message of git without credentials."""
 
@@ -68,7 +77,7 @@ class Git:
         """
         try:
             process = subprocess.Popen(  # noqa: S603 - git, by arguments that are checked
-                ["git", *self.options, *arguments],  # noqa: S607 - git of the PATH
+                ["git", *_no_bare(self.folder), *self.options, *arguments],  # noqa: S607 - of the PATH
                 cwd=self.folder,
                 env={**_quiet(self.environ), **self.fixed, **(more or {})},
                 stdin=subprocess.PIPE,

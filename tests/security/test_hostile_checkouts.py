@@ -9,9 +9,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from harness.repositories import committed, git
+from harness.repositories import committed, git, git_environ, repository
 from hostile_jobs import GUARD, Job, a_job
 from trust_cells import MAIN, PULL, TRY
+
+from reconciler.runtime.git import Git, GitFailed
 
 
 @pytest.fixture
@@ -209,6 +211,19 @@ def test_a_journal_in_a_repository_that_was_brought_along(job: Job) -> None:
 
 
 @pytest.mark.promise("S25")
+def test_a_folder_that_looks_like_a_repository(tmp_path: Path) -> None:
+    """A folder with all files of a bare repository is none to git, and its settings are not read.
+
+    A branch can bring such a folder, as its files have usual names.
+    """
+    root = repository(tmp_path / "git")
+    git(root, "clone", "--quiet", "--bare", ".", "manifests")
+
+    assert git(root / "manifests", "rev-parse", "HEAD") == git(root, "rev-parse", "HEAD")
+    with pytest.raises(GitFailed):
+        Git(root / "manifests", git_environ()).run("rev-parse", "HEAD")
+
+
 def test_a_linked_work_tree(job: Job) -> None:
     """A linked work tree is never trusted: the key goes where main's newest commit leads."""
     git(job.root, "worktree", "add", "--quiet", "--detach", str(job.folder / "second"))

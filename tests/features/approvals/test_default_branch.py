@@ -97,9 +97,8 @@ def moved_down(here: Repository, folder: str) -> Repository:
     return Repository(here.root / folder, here.keys)
 
 
-@pytest.mark.parametrize("is_removed", [False, True])
 def test_a_repository_in_the_project(
-    repository: Repository, monkeypatch: pytest.MonkeyPatch, *, is_removed: bool
+    repository: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Files of a repository that a branch put into the project's folder lead to no other remote."""
     here = moved_down(repository, "shop")
@@ -114,14 +113,10 @@ def test_a_repository_in_the_project(
     git(forged, "config", "remote.origin.url", str(forged))
     git(other.root, "reset", "--quiet", "--hard", "HEAD~1")
     shutil.copytree(forged, here.root, dirs_exist_ok=True)
-    if is_removed:
-        monkeypatch.setattr(default_branch, "_top_of", lambda project: project.root)
-        # A bare repository has its project file at its top.
-        monkeypatch.setattr(default_branch, "_path_of", lambda _, name: f"shop/{name}")
 
     ran = here.run("apply", "--plan", str(here.plan_file), *given)
 
-    assert ran.code == (0 if is_removed else REFUSED), ran.err
+    assert ran.code == REFUSED, ran.err
 
 
 def test_a_commit_of_another_clone(
