@@ -165,7 +165,7 @@ def files_in(paths: Sequence[Path]) -> list[Path]:
 class PlanToApprove:
     """The plan that an approval must be of, and the moment at which it must hold.
 
-    `written` is the resource of a part or rest that was written last, and when; None without one.
+    `written` is the resource of the plan that was written last, and when; None without one.
     """
 
     environment: str
@@ -244,7 +244,7 @@ def _outside(statement: Statement, now: datetime) -> str:
 def _used(statement: Statement, plan: PlanToApprove) -> str:
     """Return why an approval has been used, "" where it has not.
 
-    The digest of a whole plan changes with each write, and that of a part or rest is not compared.
+    A digest is of values alone: once a write was taken back, the same plan has the same digest.
     """
     if plan.written is None or _moment(plan.written[1]) <= _moment(statement["at"]):
         return ""

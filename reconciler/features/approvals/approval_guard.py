@@ -215,8 +215,7 @@ def _found(made: Plan, consent: Consent, signers: Signers, history: History) -> 
     # A file may show other changes than its digest is of.
     if is_whole and content_of(map(change_document, made.declared)) != plan.content:
         plan = replace(plan, content="")
-    if reviewed is not None and not is_whole:
-        plan = replace(plan, written=_last_write(made, history))
+    plan = replace(plan, written=_last_write(made, history))
     valid: list[ValidApproval] = []
     wrong: list[str] = []
     for file in files_in([path for paths in consent.files.values() for path in paths]):
