@@ -12,7 +12,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
-from functools import cache
+from functools import cache, cached_property
 from importlib import import_module
 from pathlib import Path
 from typing import Final, TypeAlias, cast
@@ -45,8 +45,8 @@ from reconciler.features.audit.audit_rule import (
     Unjudged,
     look_back,
 )
-from reconciler.journal.entries import Entry, Forgotten, Renamed
-from reconciler.journal.history import History
+from reconciler.journal.entries import Entry
+from reconciler.journal.writes import Write, Writes, declared_in
 from reconciler.kinds import BY_NAME
 from reconciler.kinds.kind import Neighbours
 from reconciler.model import Manifest, Ref
@@ -59,10 +59,8 @@ from reconciler.report.table import Style
 from reconciler.report.words import plural
 from reconciler.runtime.git import NOTHING_OF_ITS_OWN, Git, GitFailed
 from reconciler.syntax.diagnostic import Complaint, Severity, warning
-from reconciler.syntax.files import find_files, folder_in_repository
-from reconciler.workspace.build import Loader
-from reconciler.workspace.silence import Silencing
-from reconciler.workspace.workspace import sources_of
+from reconciler.syntax.files import folder_in_repository
+from reconciler.workspace.workspace import load_each
 
 MOST_ASKED: Final = 200
 """Questions to git in one run; each takes some milliseconds."""
@@ -71,37 +69,7 @@ SECONDS: Final = 10.0
 JOURNAL, GIT = "journal", "git"
 
 
-@dataclass(frozen=True, slots=True)
-class DatedWrite:
-    """A write, and the content that the service has had since, as the journal says."""
-
-    at: datetime
-    declared: Mapping[str, Json]
-
-
-def writes_of(entries: Iterable[Entry]) -> dict[Ref, list[DatedWrite]]:
-    """Return the acknowledged writes of each resource, oldest first."""
-    history = History()
-    found: dict[Ref, list[DatedWrite]] = {}
-    for entry in entries:
-        history.add((entry,))
-        if isinstance(entry, Renamed):
-            found[entry.ref] = found.pop(entry.was, [])
-        ref: Ref | None = getattr(entry, "ref", None)
-        if ref is None:
-            continue
-        last = history.of(ref).acknowledged
-        if last is None:
-            if isinstance(entry, Forgotten):
-                found.pop(ref, None)
-            continue
-        at, known = moment(last.at), found.setdefault(ref, [])
-        if at is not None and (not known or known[-1] != DatedWrite(at, last.declared)):
-            known.append(DatedWrite(at, last.declared))
-    return found
-
-
-@dataclass(slots=True)
+@dataclass
 class Ages:
     """Ages of declarations; resources of unknown age are added to `unknown`.
 
@@ -113,12 +81,12 @@ class Ages:
     entries: Sequence[Entry] = ()
     unknown: set[Ref] = field(default_factory=set)
     _asked: int = 0
-    _writes: dict[Ref, list[DatedWrite]] | None = None
 
     def declared(self, manifest: Manifest) -> Since | None:
         """Return since when the manifest exists, at least; None where that is unknown."""
-        writes = self._of(manifest.ref)
-        by_journal = Since(writes[0].at, JOURNAL) if writes else None
+        first = next(iter(self._writes.get(manifest.ref, ())), None)
+        begun = None if first is None else moment(first.at)
+        by_journal = None if begun is None else Since(begun, JOURNAL)
         # The time when its file began to name it; `--follow` would guess.
         name = manifest.ref.name.replace(".", "[.]")
         by_git = self._git(manifest, f"name[\"']?:[ ]*[\"']?{name}", first=True)
@@ -127,7 +95,7 @@ class Ages:
     def since(self, manifest: Manifest, path: Place) -> Since | None:
         """Return since when a value is as it is, at least; None where that is unknown."""
         value = value_at(manifest.spec, path)
-        by_journal = self._unchanged(self._of(manifest.ref), path, value)
+        by_journal = self._unchanged(self._writes.get(manifest.ref, ()), path, value)
         by_git = None
         if self._is_plain(manifest, str(path[-1]), value):
             by_git = self._git(manifest, f"{path[-1]}[\"']?:")
@@ -136,20 +104,18 @@ class Ages:
             self.unknown.add(manifest.ref)
         return found
 
-    def _of(self, ref: Ref) -> list[DatedWrite]:
-        if self._writes is None:
-            self._writes = writes_of(self.entries)
-        return self._writes.get(ref, [])
+    @cached_property
+    def _writes(self) -> Writes:
+        return declared_in(self.entries)
 
     @staticmethod
-    def _unchanged(
-        writes: Sequence[DatedWrite], path: Place, value: Json | Missing
-    ) -> Since | None:
+    def _unchanged(writes: Sequence[Write], path: Place, value: Json | Missing) -> Since | None:
         """Return the first of the last writes that all have a value."""
         found: Since | None = None
         for write in writes:
-            is_same = value_at(dict(write.declared), path) == value and value is not ABSENT
-            found = (found or Since(write.at, JOURNAL)) if is_same else None
+            at = moment(write.at)
+            is_same = value_at(write.declared, path) == value and value is not ABSENT
+            found = (found or Since(at, JOURNAL)) if is_same and at is not None else None
         return found
 
     def _is_plain(self, manifest: Manifest, key: str, value: Json | Missing) -> bool:
@@ -403,20 +369,10 @@ def _placed(audit: Audit, found: list[AuditFinding], session: Session, options: 
 
     The files are read again because nothing else keeps their text.
     """
-    root, settings = session.project.root, session.project.settings
-    paths = manifest_paths(options, session.project)
-    files = find_files(paths, root, settings.exclude, settings.limits.files)
-    silencing = Silencing(settings.checks, [rule.name for rule in settings.own_rules])
-    loader = Loader(
-        files.root,
-        sources_of(paths, root, settings.limits.size),
-        replace(session.scope(options), may_lack=True),
-        settings.environments,
-        silencing,
-    )
-    loader.sources.begin()
-    for file in files.files:
-        loader.load(file)
+    project = session.project
+    scope = replace(session.scope(options), may_lack=True)
+    paths = manifest_paths(options, project)
+    (loader,) = load_each(paths, project.root, [scope], project.settings)
     loader.complain_of_strays()
     texts = {declared.manifest.ref: declared.spec for declared in loader.declared}
     complaints: list[Complaint] = []
@@ -428,7 +384,9 @@ def _placed(audit: Audit, found: list[AuditFinding], session: Session, options: 
             complaint = texts[manifest.ref].complaint(remark)
             complaints.append(complaint)
             evidence[complaint, complaint.ref] = finding
-    told = silencing.told(sorted(complaints), [declared.manifest for declared in loader.declared])
+    told = loader.silencing.told(
+        sorted(complaints), [declared.manifest for declared in loader.declared]
+    )
     shown = ((complaint, evidence[complaint, complaint.ref]) for complaint in told.complaints)
     return replace(
         audit,
