@@ -100,9 +100,9 @@ FEATURES: dict[str, dict[str, dict[str, str]]] = {
         "project-settings": {"baseline": "baseline_setting:BASELINE"},
         "accepted-complaints": {"baseline": "baseline:without_accepted"},
         "change-notes": {"baseline": "baseline:growth"},
-        "options": {"validate --update-baseline": "update_baseline:update_option"},
-        "after-check": {"update_baseline": "update_baseline:updated"},
-        "check-remarks": {"baseline": "update_baseline:remarks"},
+        "options": {"validate --update-baseline": "baseline:update_option"},
+        "after-check": {"update_baseline": "baseline:updated"},
+        "check-remarks": {"baseline": "baseline:remarks"},
     },
     "changed_complaints": {
         "options": {"validate --changed-since": "changed_since:since_option"},
@@ -111,11 +111,11 @@ FEATURES: dict[str, dict[str, dict[str, str]]] = {
     "doctor": {
         "commands": {
             "doctor": "command:doctor Check everything that a run needs, with reads only.",
-            "conformance": "api_conformance:conformance Compare a service with the API document.",
+            "conformance": "command:conformance Compare a service with the API document.",
         },
         "schemas": {
             "doctor": "command:DoctorDocument What doctor found",
-            "conformance": "api_conformance:ConformanceDocument What a service answered",
+            "conformance": "command:ConformanceDocument What a service answered",
         },
     },
     "explain": {
@@ -216,7 +216,7 @@ FEATURES: dict[str, dict[str, dict[str, str]]] = {
             "written-back": "command:WrittenBackDocument What rollback --write edited",
         },
         "guards": {
-            "undoes-rollback": "undone_rollbacks:with_undone",
+            "undoes-rollback": "roll_back:with_undone",
         },
     },
     "rules": {
