@@ -93,7 +93,7 @@ FEATURES: dict[str, dict[str, dict[str, str]]] = {
             "audit": "command:audit Compare what is declared with what happened.",
         },
         "schemas": {
-            "audited": "audit_formats:AuditDocument What an audit found",
+            "audited": "command:AuditDocument What an audit found",
         },
     },
     "baseline": {
