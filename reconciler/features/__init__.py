@@ -130,7 +130,7 @@ FEATURES: dict[str, dict[str, dict[str, str]]] = {
         "explanations": {"R/": "command:own_rule"},
         "schemas": {"rule-tests": "command:RuleTestsDocument What rules test found"},
         "project-settings": {"rules": "rule_settings:RULES"},
-        "guards": {"rules": "rule_guards:with_rules"},
+        "guards": {"rules": "rule_checks:with_rules"},
         "workspace-checks": {"rules": "rule_checks:rule_complaints"},
         "project-checks": {"rules": "rule_checks:early_flaws"},
     },

@@ -580,9 +580,6 @@ def _row(audited: Audited) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-_SIGNS = {"error": "x", "warning": "!"}
-
-
 def audit_html(
     audit: Audit, environment: str, target: str, summary: str, made: ReportOccasion | None = None
 ) -> str:
@@ -622,7 +619,7 @@ def _card(audited: Audited, identity: str) -> Card:
         identity=identity,
         ref=ref,
         source=Source(complaint.file, complaint.line),
-        sign=_SIGNS[word],
+        sign={"error": "x", "warning": "!"}[word],
         word=word,
         facets=[("code", complaint.code), ("kind", ref.kind), ("level", word)],
         chips=(),

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import click
 
@@ -48,9 +48,6 @@ class AcceptedComplaint(NamedTuple):
     code: str
     resource: str
     field: str
-
-
-AcceptedCounts: TypeAlias = Mapping[AcceptedComplaint, int]
 
 
 def entry_of(complaint: Complaint) -> AcceptedComplaint:
@@ -97,7 +94,9 @@ def name_of(project: Project) -> str:
     return project.settings.setting("baseline", str) or ""
 
 
-def read_baseline(project: Project) -> tuple[AcceptedCounts, tuple[Complaint, ...]]:
+def read_baseline(
+    project: Project,
+) -> tuple[Mapping[AcceptedComplaint, int], tuple[Complaint, ...]]:
     """Read the baseline of a project: its entries, and the complaints about malformed lines.
 
     A file that does not exist yet accepts nothing.

@@ -497,7 +497,6 @@ class ConformanceCheck:
 
 
 PAGE: Mapping[str, Json] = {"pageSize": 2}
-NO_SUCH_DASHBOARD = "reconcilerAsksForThis"
 MEANINGS = {NotFound.WRONG_ROUTE: "a wrong path", NotFound.UNCLEAR: "anything, as it says nothing"}
 
 
@@ -596,7 +595,7 @@ def questions() -> tuple[ConformanceCheck, ...]:
     body_page: Json = {"pagination": dict(PAGE)}
     usage: Json = {"range": "RANGE_LAST_WEEK"}
     tested: Json = {"metaFieldsValuesList": [row]}
-    nowhere = f"{DASHBOARDS}/{NO_SUCH_DASHBOARD}"
+    nowhere = f"{DASHBOARDS}/reconcilerAsksForThis"
     policies = partial(Probe, method="GET", path=POLICIES, params=logs)
     return (
         ConformanceCheck(15, policies("without a key: 401"), _unauthorised, keyless=True),

@@ -18,7 +18,6 @@ from typing import (
     Any,
     Final,
     Literal,
-    TypeAlias,
     Union,
     get_args,
     get_origin,
@@ -479,10 +478,7 @@ class Nothing:
     near: str
 
 
-Subject: TypeAlias = Field | Explanation | Several | Nothing
-
-
-def look_up(typed: str) -> Subject:
+def look_up(typed: str) -> Field | Explanation | Several | Nothing:
     """Return what a text names: a code, a value, the path of a field, or the end of a path.
 
     Case is ignored, and lists need no index. An exact match takes precedence over a prefix.
@@ -525,10 +521,9 @@ def _steps(typed: str) -> list[str]:
     return [step for step in steps if not step.isdecimal()] or [typed.casefold()]
 
 
-MatchRule: TypeAlias = Callable[[Sequence[str], Sequence[str]], bool]
-
-
-def _matching(steps: Sequence[str], rule: MatchRule) -> Iterator[Field]:
+def _matching(
+    steps: Sequence[str], rule: Callable[[Sequence[str], Sequence[str]], bool]
+) -> Iterator[Field]:
     for field in all_fields():
         if rule(steps, [step.casefold() for step in (field.root, *field.path)]):
             yield field

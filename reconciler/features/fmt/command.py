@@ -205,9 +205,6 @@ def format_summary(changed: int, files: int, left_out: int = 0, *, is_done: bool
     return f"{verb} {plural(changed, 'file')}, {left}"
 
 
-STDIN = Path("-")
-
-
 @click.command
 @options.reading
 @options.selecting
@@ -225,7 +222,7 @@ def fmt(*, options: Options, check: bool, diff: bool, modeline: bool) -> int:
     changes. `-` reads stdin and writes stdout. Without PATH, the manifests of the
     project file are meant, else those in this folder.
     """
-    if STDIN in options.paths:
+    if Path("-") in options.paths:
         if len(options.paths) > 1 or modeline or options.selection:
             raise UsageError("`-` is stdin, and takes no other argument")
         return _stdin(check=check, diff=diff)

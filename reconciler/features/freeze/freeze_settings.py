@@ -46,8 +46,6 @@ _RANGES: Final = {
     "month": "1 to 12, or JAN to DEC",
     "day-of-week": "0 to 7, or SUN to SAT",
 }
-_WORD: Final = re.compile("[A-Za-z]{3,}")
-_WHOLE: Final = re.compile("[0-9]{1,2}(,[0-9]{1,2})*")
 
 
 def flaw_of(cron: str) -> tuple[str, str]:
@@ -85,7 +83,7 @@ def _no_such_date(fields: Sequence[str]) -> tuple[str, str] | None:
         return None
     minute, hour, day, month, weekday = fields
     months = [_numbered(part) for part in month.split(",")]
-    if weekday != "*" or not _WHOLE.fullmatch(day) or not all(months):
+    if weekday != "*" or not re.fullmatch("[0-9]{1,2}(,[0-9]{1,2})*", day) or not all(months):
         return None
     longest = max(_LENGTHS[month - 1] for month in months if month)
     days = [int(part) for part in day.split(",")]
@@ -126,7 +124,7 @@ def _short(field: str, names: Sequence[str]) -> str:
         whole = next((name for name in names if name.startswith((typed, word[0].upper()))), "")
         return whole[:_SHORT] or word[0]
 
-    return _WORD.sub(shortened, field)
+    return re.sub("[A-Za-z]{3,}", shortened, field)
 
 
 FIELDS: Final = "minute hour day month weekday, as `0 18 * * 5`"

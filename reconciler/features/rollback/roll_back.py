@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import groupby
 from pathlib import Path
-from typing import Final, TypeAlias
+from typing import Final
 
 from reconciler import model
 from reconciler.document import ABSENT, Json, Missing, Shape, by_identity
@@ -389,10 +389,6 @@ def _object(ref: model.Ref, memory: Memory) -> tuple[str, model.RemoteId | None]
 _KEEP: Final = "keep what was rolled back"
 
 
-ManifestsEdited: TypeAlias = Callable[[str, Sequence[model.Ref]], Collection[model.Ref]]
-"""Returns the resources with a manifest that `rollback RUN REF… --write` edits."""
-
-
 def _all(_: str, refs: Sequence[model.Ref]) -> Collection[model.Ref]:
     return refs
 
@@ -421,7 +417,7 @@ def undone_rollbacks(
     review: UnderReview,
     entries: Callable[[], Sequence[Entry]] = tuple,
     *,
-    edited: ManifestsEdited = _all,
+    edited: Callable[[str, Sequence[model.Ref]], Collection[model.Ref]] = _all,
 ) -> tuple[model.GuardViolation, ...]:
     """Return one objection for each rollback of a resource that a write would undo.
 

@@ -28,9 +28,6 @@ from reconciler.features.rules.rule_settings import Rule
 
 APART = Path(__file__).with_name("cel_worker.py")
 
-_SHARE = 1 << 16
-_TIMED = (signal.SIGPROF, signal.SIGXCPU)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bounds:
@@ -101,7 +98,7 @@ class Process:
 
     def _heard(self) -> list[Json]:
         """Return the lines that have come. Raises Died where there will be none."""
-        heard = os.read(cast("IO[bytes]", self._process.stdout).fileno(), _SHARE)
+        heard = os.read(cast("IO[bytes]", self._process.stdout).fileno(), 1 << 16)
         if not heard:
             raise Died(self._died())
         self._unread += heard
@@ -118,7 +115,7 @@ class Process:
                 self._process.kill()
                 return f"no answer came in {self.bounds.wall:g} s"
         code = self._process.returncode
-        if -code in _TIMED:
+        if -code in (signal.SIGPROF, signal.SIGXCPU):
             return f"it takes more than the {self.bounds.cpu:g} s that a rule may take"
         if code == -signal.SIGABRT:
             return f"it takes more than the {self.bounds.memory >> 20} MB that a rule may take"
@@ -312,11 +309,7 @@ _REASONS = (
     (re.compile(r".*Iteration budget.*"), "it goes through more than the 10,000 items it may"),
     (re.compile(r"memory"), "it takes more memory than a rule may take"),
 )
-_NESTED = re.compile("recursion (depth|limit)")
 TOO_DEEP = "it is nested too deeply: split it into several rules"
-_UNKNOWN = re.compile(r"undeclared reference to '(.*)'")
-_EXPECTING = re.compile(r" expecting \{.*")
-_CONTAINER = " (in container '')"
 _KINDS = {
     "INT": "a number",
     "UINT": "a number",
@@ -338,13 +331,15 @@ def _flaws_in(part: str, said: str) -> Iterator[RuleProblem]:
         return
     found = list(_ERROR.finditer(said))
     if said and not found:
-        yield RuleProblem(part, 1, 1, TOO_DEEP if _NESTED.search(said) else said)
+        yield RuleProblem(
+            part, 1, 1, TOO_DEEP if re.search("recursion (depth|limit)", said) else said
+        )
     lines: set[str] = set()
     for match in found:
         # Further errors on the line of a syntax error are mostly about the same mistake.
         if match[1] not in lines or "undeclared" in match[3]:
-            words = _EXPECTING.sub("", match[3].replace(_CONTAINER, ""))
-            unknown = _UNKNOWN.fullmatch(words)
+            words = re.sub(r" expecting \{.*", "", match[3].replace(" (in container '')", ""))
+            unknown = re.fullmatch(r"undeclared reference to '(.*)'", words)
             name = unknown[1].split(".")[0] if unknown is not None else ""
             words = f"there is no `{name}` here" if name else words
             yield RuleProblem(part, int(match[1]), int(match[2]), words, name)

@@ -21,8 +21,6 @@ LONGEST_EXPRESSION = 4_000
 MOST_RULES = 500
 RESOURCE, CHANGE = "resource", "change"
 
-_READ = re.compile(r"\bresource\.((?:metadata|spec)(?:\.[A-Za-z_]\w*)+)")
-
 
 def _must(code: LiteralString, problem: str, holds: Callable[[str], object]) -> AfterValidator:
     """Return the check of a text, with the problem of a text that does not pass it."""
@@ -144,7 +142,12 @@ class Rule(_Strict):
     @property
     def read_fields(self) -> tuple[tuple[str, ...], ...]:
         """The paths in a manifest that the check names; the last steps may be calls."""
-        return tuple(tuple(named.split(".")) for named in _READ.findall(self.check))
+        return tuple(
+            tuple(named.split("."))
+            for named in re.findall(
+                r"\bresource\.((?:metadata|spec)(?:\.[A-Za-z_]\w*)+)", self.check
+            )
+        )
 
     def holds_on(self, today: date) -> bool:
         """Return whether the rule applies on a day; `until` is its last day."""
