@@ -28,7 +28,7 @@ from pydantic import BaseModel, Field, PrivateAttr, create_model, field_validato
 from pydantic_core import PydanticCustomError
 
 from reconciler.errors import InvalidInput, UsageError
-from reconciler.model.assumptions import STRICT, Assumptions
+from reconciler.model.assumptions import STRICT, Assumptions, must
 from reconciler.model.guards import GuardLevel, OwnRule
 from reconciler.project.levels import Checks
 from reconciler.runtime.rows import Rows
@@ -419,7 +419,11 @@ class DriftIgnore(_Strict):
             "inside a field goes with it."
         ),
     ]
-    reason: Annotated[str, Field(description="Why it may differ.")]
+    reason: Annotated[
+        str,
+        Field(description="Why it may differ."),
+        must("reason", "must say why this may differ", str.strip),
+    ]
 
     @field_validator("path", mode="before")
     @classmethod
@@ -429,13 +433,6 @@ class DriftIgnore(_Strict):
             problem = "must be steps joined by dots, as dashboard.description, or a list of them"
             raise PydanticCustomError("ignored_path", "{said}", {"said": problem})
         return path
-
-    @field_validator("reason")
-    @classmethod
-    def _says_why(cls, reason: str) -> str:
-        if not reason.strip():
-            raise PydanticCustomError("reason", "must say why this may differ")
-        return reason
 
     @property
     def shown(self) -> str:

@@ -19,7 +19,7 @@ from pydantic import AfterValidator, BaseModel, Field
 from pydantic_core import PydanticCustomError
 
 from reconciler.document import duration_of
-from reconciler.model.assumptions import STRICT
+from reconciler.model.assumptions import STRICT, must
 from reconciler.syntax.suggestions import nearest
 
 _FIELD_COUNT: Final = 5
@@ -183,12 +183,6 @@ def _zone_name(timezone: str) -> str:
     return timezone
 
 
-def _reason(reason: str) -> str:
-    if not reason.strip():
-        raise _refused("must say why nothing is written then")
-    return reason
-
-
 class Window(_Strict):
     """A recurring time in which nothing is written."""
 
@@ -216,7 +210,7 @@ class Window(_Strict):
     reason: Annotated[
         str,
         Field(max_length=_LONGEST_TEXT, description="Why; shown where an apply is refused."),
-        AfterValidator(_reason),
+        must("freeze", "must say why nothing is written then", str.strip),
     ]
 
     @property
