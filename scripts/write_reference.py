@@ -19,8 +19,13 @@ from pydantic.alias_generators import to_camel
 from reconciler.emulator.faults import Drip, Fault, Faults, PartialBulk, Rule
 from reconciler.emulator.profile import ExtraList, ExtraRead, Profile
 from reconciler.features.explain.explain_formats import facts_of
-from reconciler.features.explain.field_reference import MANIFESTS, PROJECT, Field, roots
-from reconciler.features.explain.look_up import document_of
+from reconciler.features.explain.field_reference import (
+    MANIFESTS,
+    PROJECT,
+    Field,
+    document_of,
+    roots,
+)
 from reconciler.syntax.tidy import yaml_text
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "reference"

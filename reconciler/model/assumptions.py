@@ -11,10 +11,10 @@ import inspect
 import json
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache, partial
 from types import MappingProxyType
-from typing import Annotated, Final, Literal, TypeAlias
+from typing import Annotated, Final, Literal, LiteralString, TypeAlias
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
@@ -29,6 +29,17 @@ STRICT: Final = ConfigDict(extra="forbid", strict=True, frozen=True, defer_build
 
 A model is built on its first use: models inside others are never built.
 """
+
+
+def must(code: LiteralString, problem: str, holds: Callable[[str], object]) -> AfterValidator:
+    """Return the check of a text, with the problem of a text that does not pass it."""
+
+    def check(text: str) -> str:
+        if not holds(text):
+            raise PydanticCustomError(code, "{said}", {"said": problem})
+        return text
+
+    return AfterValidator(check)
 
 
 class FileSection(BaseModel):
@@ -239,14 +250,14 @@ def _without_steps(base_path: str) -> str:
     return base_path
 
 
-def _checked_place(place: str) -> str:
-    if not re.fullmatch(_PLACE, place):
-        raise PydanticCustomError("place", "must be names of fields joined by dots, as data.record")
-    return place
-
-
 FieldPath: TypeAlias = Annotated[
-    str, AfterValidator(_checked_place), Field(json_schema_extra={"pattern": f"^{_PLACE}$"})
+    str,
+    must(
+        "place",
+        "must be names of fields joined by dots, as data.record",
+        re.compile(_PLACE).fullmatch,
+    ),
+    Field(json_schema_extra={"pattern": f"^{_PLACE}$"}),
 ]
 
 

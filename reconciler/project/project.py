@@ -288,8 +288,6 @@ def journal_place_at(project: Project, setting: str) -> JournalPlace:
             assert_never(other)
 
 
-_PATTERN = re.compile(r"[*?\[\s~^:\\]")
-_SECRET_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 ENVIRONMENT_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
 
 
@@ -425,7 +423,7 @@ def _list_findings(settings: ProjectFile) -> Iterator[Finding]:
             )
             yield Finding("P101", ("exclude", index), message)
     for index, branch in enumerate(settings.trusted_branches):
-        if not branch or _PATTERN.search(branch):
+        if not branch or re.search(r"[*?\[\s~^:\\]", branch):
             message = f"`{branch}` is no branch: name each one whole, as anyone may make another"
             yield Finding("P101", ("trustedBranches", index), message)
 
@@ -453,7 +451,7 @@ def _secret_findings(
     secrets: Mapping[str, SecretPlace], path: tuple[str, ...]
 ) -> Iterator[Finding]:
     for name, place in secrets.items():
-        if not _SECRET_NAME.fullmatch(name):
+        if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
             message = f"`{name}` is no name of a secret: letters, digits and `_`"
             yield Finding("P101", (*path, name), message, at_key=True)
         if place.file is not None:
@@ -491,13 +489,10 @@ def _file_findings(name: str, file: str, path: tuple[str, ...]) -> Iterator[Find
     message = ""
     if leads_out(file):
         message = f"`{name}` must be inside the folder of the project file: `{file}` is not"
-    elif not file.endswith(_SUFFIXES):
+    elif not file.endswith((".yaml", ".yml", ".json")):
         message = f"`{name}` must be YAML or JSON: `{file}` ends with none of .yaml, .yml, .json"
     if message:
         yield Finding("P101", path, message)
-
-
-_SUFFIXES = (".yaml", ".yml", ".json")
 
 
 def _model_at(path: Place) -> type[BaseModel] | None:
@@ -592,8 +587,8 @@ _VARIABLE_DEPTH = len(("environments", "local", "variables", "team"))
 
 _KEYS = frozenset(("apikey", "key", "token", "apitoken", "secret"))
 _NO_KEY = Advice(f"remove it: the key is read from {KEY_VARIABLE}, and is in no file")
-_OF_ENVIRONMENTS = frozenset(info.alias or name for name, info in Environment.model_fields.items())
 _SHOULD = re.compile("^(Input|String) should")
+_OF_ENVIRONMENTS = frozenset(info.alias or name for name, info in Environment.model_fields.items())
 
 
 def _finding(kind: str, message: str, path: tuple[str | int, ...]) -> Finding:

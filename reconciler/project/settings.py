@@ -28,7 +28,7 @@ from pydantic import BaseModel, Field, PrivateAttr, create_model, field_validato
 from pydantic_core import PydanticCustomError
 
 from reconciler.errors import InvalidInput, UsageError
-from reconciler.model.assumptions import STRICT, Assumptions
+from reconciler.model.assumptions import STRICT, Assumptions, must
 from reconciler.model.guards import GuardLevel, OwnRule
 from reconciler.project.levels import Checks
 from reconciler.runtime.rows import Rows
@@ -40,8 +40,6 @@ SHARD = "{shard}"
 
 MOST_SHARDS = 256
 """The largest number of jobs in a matrix of the forge."""
-
-_WRITTEN = re.compile(r"([1-9][0-9]{0,2})/([1-9][0-9]{0,2})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +61,7 @@ class Shard:
 
 def read_shard(text: str) -> Shard:
     """Read `2/4`. Raises UsageError with what the text must be."""
-    found = _WRITTEN.fullmatch(text)
+    found = re.fullmatch(r"([1-9][0-9]{0,2})/([1-9][0-9]{0,2})", text)
     if found is not None:
         number, count = map(int, found.groups())
         if number <= count <= MOST_SHARDS:
@@ -186,9 +184,7 @@ JournalPlace: TypeAlias = InFile | InGit | InObjects
 
 FORMS = "a path, `git:REF`, `s3://BUCKET/PREFIX`, `gs://BUCKET/PREFIX` or `az://CONTAINER/PREFIX`"
 
-_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 _OBJECTS = re.compile(r"(s3|gs|az)://[A-Za-z0-9][A-Za-z0-9._-]{1,254}(/[A-Za-z0-9._=-]+)*/?")
-_REMOTE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._/-]*")
 # Git's own rules for names (git-check-ref-format), with fewer allowed characters.
 _REF = re.compile(r"refs(/(?!\.)[A-Za-z0-9._-]+(?<!\.)(?<!\.lock)){2,}")
 _TAKEN = {"heads", "tags", "remotes", "notes", "replace", "stash", "bisect", "worktree"}
@@ -208,7 +204,7 @@ def parse_journal_place(text: str) -> JournalPlace:
         return InObjects(text.rstrip("/"))
     if not text.strip() or "\0" in text:
         raise ValueError(f"must be {FORMS}")
-    if _SCHEME.match(text):
+    if re.match(r"[A-Za-z][A-Za-z0-9+.-]*:", text):
         raise ValueError(f"must be {FORMS}; `{text}` is none of these")
     return InFile(Path(text))
 
@@ -221,7 +217,7 @@ def _in_git(text: str) -> InGit:
     if namespace in _TAKEN | _OF_FORGES:
         reason = f"a journal needs a ref of its own: refs/{namespace} belongs to git or the forge"
         raise ValueError(f"must not be there: {reason}, so take refs/reconciler/production")
-    if at and not _REMOTE.fullmatch(remote):
+    if at and not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9._/-]*", remote):
         raise ValueError("must name a remote of the repository after the @")
     return InGit(ref, remote)
 
@@ -423,7 +419,11 @@ class DriftIgnore(_Strict):
             "inside a field goes with it."
         ),
     ]
-    reason: Annotated[str, Field(description="Why it may differ.")]
+    reason: Annotated[
+        str,
+        Field(description="Why it may differ."),
+        must("reason", "must say why this may differ", str.strip),
+    ]
 
     @field_validator("path", mode="before")
     @classmethod
@@ -433,13 +433,6 @@ class DriftIgnore(_Strict):
             problem = "must be steps joined by dots, as dashboard.description, or a list of them"
             raise PydanticCustomError("ignored_path", "{said}", {"said": problem})
         return path
-
-    @field_validator("reason")
-    @classmethod
-    def _says_why(cls, reason: str) -> str:
-        if not reason.strip():
-            raise PydanticCustomError("reason", "must say why this may differ")
-        return reason
 
     @property
     def shown(self) -> str:

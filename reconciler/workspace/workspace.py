@@ -703,7 +703,8 @@ def load_each(
     sources = sources_of(paths, root, settings.limits.size, kept=len(scopes) > 1)
     for scope in with_homes(scopes, lambda plain: load_workspaces(paths, root, plain, settings)):
         sources.begin()
-        loader = Loader(found.root, sources, scope, settings.environments)
+        silencing = Silencing(settings.checks, [rule.name for rule in settings.own_rules])
+        loader = Loader(found.root, sources, scope, settings.environments, silencing)
         for file in found.files:
             loader.load(file)
         yield loader

@@ -31,8 +31,7 @@ from hostile_documents import mutated
 from reconciler.api.client import Api
 from reconciler.emulator import create_app
 from reconciler.errors import ReconcilerError
-from reconciler.features.doctor.api_conformance import examine
-from reconciler.features.doctor.command import check_service
+from reconciler.features.doctor.command import check_service, examine
 from reconciler.kinds.log_policy_set.remote import bulk_create, bulk_test
 from reconciler.model import Plan
 from reconciler.planning.guards import with_guards

@@ -14,7 +14,7 @@ from reconciler.features.policy_samples.policy_impact import (
     PolicySample,
     SampleAnswer,
 )
-from reconciler.features.track_record.track_records import TrackRecord, TrackRecords
+from reconciler.features.track_record.track_records import TrackRecordDocument, TrackRecords
 from reconciler.journal.history import Memory
 from reconciler.kinds import BY_NAME
 from reconciler.kinds.kind import ANY_STEP, Kind
@@ -201,18 +201,18 @@ def plans(draw: st.DrawFn, most: int = 2_000) -> Plan:
 
 
 RECORDS = st.builds(
-    TrackRecord,
+    TrackRecordDocument,
     days=st.integers(1, 90),
     events=st.none() | st.integers(0, 10**9),
     incidents=st.none() | st.integers(0, 10**9),
-    open_incidents=st.none() | st.integers(0, 10**9),
+    openIncidents=st.none() | st.integers(0, 10**9),
     cases=st.none() | st.integers(0, 10**9),
     complete=st.booleans(),
-    unclear=st.integers(0, 9),
-    by_name=st.integers(0, 9),
-    cases_by_priority=st.dictionaries(st.sampled_from(["P1", "other"]), st.integers(1, 10**9)),
-    last_acknowledged=st.sampled_from(["", "2026-02-25T01:00:00.000Z"]),
-    daily=st.lists(st.integers(0, 10**6), max_size=90).map(tuple),
+    unclearEvents=st.integers(0, 9),
+    byName=st.integers(0, 9),
+    casesByPriority=st.dictionaries(st.sampled_from(["P1", "other"]), st.integers(1, 10**9)),
+    lastAcknowledged=st.sampled_from([None, "2026-02-25T01:00:00.000Z"]),
+    daily=st.lists(st.integers(0, 10**6), max_size=90),
 )
 WATCHERS = st.builds(
     Watchers,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, cast
 from sample_plans import alert, plan_of, plan_of_three, plan_with_signals, rewritten
 
 from reconciler.features.history.command import CountsDocument, Stats, stats_json, stats_text
-from reconciler.features.track_record.track_records import TrackRecords
+from reconciler.features.track_record.track_records import TrackRecordDocument, TrackRecords
 from reconciler.features.watch.alert_noise import (
     Counted,
     NoiseWatch,
@@ -147,13 +147,13 @@ def plan_of_many_records() -> Plan:
     """Give more alerts with a track record than a comment has room for."""
     known = plan_with_signals().section(TrackRecords)
     assert known is not None
-    (record,) = (record for record in known.by_ref.values() if record.events == 41)
+    (record,) = (record for record in known.by_ref.values() if record["events"] == 41)
     changes = [
         rewritten(f"lag-{number:02}", alert("Lag"), alert("Lag", priority="P4"))
         for number in range(30)
     ]
-    records = {
-        change.ref: replace(record, events=10**9 + number, complete=number % 2 == 0)
+    records: dict[Ref, TrackRecordDocument] = {
+        change.ref: {**record, "events": 10**9 + number, "complete": number % 2 == 0}
         for number, change in enumerate(changes)
     }
     return plan_of(changes).with_section(TrackRecords(records))

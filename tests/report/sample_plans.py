@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from reconciler.document import Json, differences, digest, merge
 from reconciler.features.against.base_drift import BaseDrift, FieldBesideDocument, StrayedDocument
-from reconciler.features.track_record.track_records import TrackRecord, TrackRecords
+from reconciler.features.track_record.track_records import TrackRecordDocument, TrackRecords
 from reconciler.journal.history import Memory
 from reconciler.kinds import BY_NAME
 from reconciler.model import (
@@ -252,19 +252,31 @@ def plan_with_signals() -> Plan:
         refs=(Ref("AlertDefinition", "checkout-errors"), Ref("AlertDefinition", "checkout-fast")),
         others=("7d1f0a52-6a0c-4f0e-9a55-0d5a3f6f1a01",),
     )
-    fired = TrackRecord(
+    fired = TrackRecordDocument(
         days=14,
         events=41,
         incidents=3,
-        open_incidents=1,
+        openIncidents=1,
         cases=1,
         complete=True,
-        cases_by_priority={"P1": 1},
-        last_acknowledged="2026-02-25T01:00:00.000Z",
-        daily=(0, 2, 9, 0, 0, 1, 12, 3, 0, 0, 5, 0, 8, 1),
+        unclearEvents=0,
+        byName=0,
+        casesByPriority={"P1": 1},
+        lastAcknowledged="2026-02-25T01:00:00.000Z",
+        daily=[0, 2, 9, 0, 0, 1, 12, 3, 0, 0, 5, 0, 8, 1],
     )
-    refused = TrackRecord(
-        days=14, events=None, incidents=0, open_incidents=0, cases=0, complete=False
+    refused = TrackRecordDocument(
+        days=14,
+        events=None,
+        incidents=0,
+        openIncidents=0,
+        cases=0,
+        complete=False,
+        unclearEvents=0,
+        byName=0,
+        casesByPriority={},
+        lastAcknowledged=None,
+        daily=[],
     )
     return replace(
         plan_of([noisy, unseen, lower]),

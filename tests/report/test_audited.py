@@ -11,14 +11,14 @@ from jsonschema import Draft202012Validator  # type: ignore[import-untyped]  # i
 from sample_audits import SAMPLES, an_audit
 
 from reconciler.cli.schema import schemas
-from reconciler.features.audit.audit_formats import (
+from reconciler.features.audit.audit_rule import Audit
+from reconciler.features.audit.command import (
     audit_html,
     audit_json,
     audit_markdown,
     audit_sarif,
     audit_text,
 )
-from reconciler.features.audit.audit_rule import Audit
 from reconciler.report.markdown import COMMENT_BYTES
 from reconciler.report.table import Style
 from reconciler.syntax.diagnostic import AUDITED

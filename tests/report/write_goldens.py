@@ -19,7 +19,7 @@ from sample_plans import (
 )
 from sample_reasons import said_of_each
 
-from reconciler.features.audit.audit_formats import audit_markdown, audit_text
+from reconciler.features.audit.command import audit_markdown, audit_text
 from reconciler.report.plan.formats import plan_markdown, plan_text
 from reconciler.report.table import Style
 

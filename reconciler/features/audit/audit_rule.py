@@ -18,7 +18,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import Enum
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 from reconciler.document import Json, Path
 from reconciler.errors import (
@@ -67,9 +67,6 @@ class AlertHistory:
     unclear: int = 0
 
 
-NOTHING_HAPPENED = AlertHistory()
-
-
 class Since(NamedTuple):
     """The time from which something is known to be so; the source is `journal` or `git`."""
 
@@ -104,7 +101,7 @@ class AuditEvidence:
 
     def about(self, manifest: Manifest) -> AlertHistory:
         """Return the history of the alert of a manifest."""
-        return self.of.get(str(manifest.remote_id).lower(), NOTHING_HAPPENED)
+        return self.of.get(str(manifest.remote_id).lower(), AlertHistory())
 
 
 class Trace(NamedTuple):
@@ -113,9 +110,6 @@ class Trace(NamedTuple):
     manifest: Manifest
     found: SpecFinding
     figures: Mapping[str, Json]
-
-
-Trail: TypeAlias = Callable[[Neighbours, AuditEvidence], Iterator[Trace]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,7 +121,7 @@ class AuditRule:
 
     code: str
     rests_on: tuple[Rest, ...]
-    find: Trail
+    find: Callable[[Neighbours, AuditEvidence], Iterator[Trace]]
     asked: bool = False
 
 
@@ -180,7 +174,6 @@ MOST_PLACES: Final = 500
 """Pairs of application and subsystem: their logs are asked about, in all severities."""
 
 ROWS_AT_ONCE: Final = 200
-A_YEAR: Final = timedelta(days=365)
 _APPLICATION = ("application", "applicationname")
 _SUBSYSTEM = ("subsystem", "subsystemname")
 
@@ -253,7 +246,7 @@ async def _has_older(api: Api, span: Span) -> bool:
 
     False where that cannot be read.
     """
-    before = listings.EventFilter(span=Span(span.since - A_YEAR, span.since))
+    before = listings.EventFilter(span=Span(span.since - timedelta(days=365), span.since))
     with suppress(NotAuthorised, ServiceRefused, Unavailable):
         async for event in listings.list_alert_events(api, before, PAGE_SIZE, whole=True):
             if moment(event.cx_event_timestamp) is not None:

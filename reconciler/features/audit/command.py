@@ -12,26 +12,20 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
-from functools import cache
+from functools import cache, cached_property
 from importlib import import_module
 from pathlib import Path
-from typing import Final, TypeAlias, cast
+from typing import Annotated, Any, Final, Literal, TypeAlias, cast
 
 import click
+from pydantic import ConfigDict, Field, with_config
+from typing_extensions import TypedDict
 
 from reconciler.cli import options
 from reconciler.cli.console import data, stdout_style, words
 from reconciler.document import ABSENT, Json, Missing, value_at
 from reconciler.document import Path as Place
 from reconciler.errors import ExitCode
-from reconciler.features.audit.audit_formats import (
-    audit_html,
-    audit_json,
-    audit_markdown,
-    audit_sarif,
-    audit_summary,
-    audit_text,
-)
 from reconciler.features.audit.audit_rule import (
     AlertHistory,
     Audit,
@@ -45,24 +39,44 @@ from reconciler.features.audit.audit_rule import (
     Unjudged,
     look_back,
 )
-from reconciler.journal.entries import Entry, Forgotten, Renamed
-from reconciler.journal.history import History
+from reconciler.journal.entries import Entry
+from reconciler.journal.writes import Write, Writes, declared_in
 from reconciler.kinds import BY_NAME
 from reconciler.kinds.kind import Neighbours
-from reconciler.model import Manifest, Ref
+from reconciler.model import Manifest, Ref, Source
 from reconciler.operations.open_project import Options, made_now, manifest_paths, now
 from reconciler.operations.open_session import Session, begin_session, open_api
 from reconciler.project.levels import Level, is_on
 from reconciler.records.listings import AlertEvent
 from reconciler.records.record import Span, moment
-from reconciler.report.table import Style
-from reconciler.report.words import plural
+from reconciler.report.complaints.document import (
+    ComplaintDocument,
+    advice,
+    complaint_document,
+    complaints_text,
+)
+from reconciler.report.complaints.for_ci import Tool, complaints_sarif
+from reconciler.report.html.page import (
+    NOTHING,
+    Markup,
+    ReportOccasion,
+    element,
+    joined,
+    of_class,
+    page,
+    page_head,
+    spans,
+)
+from reconciler.report.html.report_pages import Card, changes, notes
+from reconciler.report.html.report_pages import counted as counted_item
+from reconciler.report.markdown import COMMENT_BYTES, code
+from reconciler.report.safe import json_text, safe
+from reconciler.report.table import Colour, Style, fitted
+from reconciler.report.words import first_lines, plural
 from reconciler.runtime.git import NOTHING_OF_ITS_OWN, Git, GitFailed
-from reconciler.syntax.diagnostic import Complaint, Severity, warning
-from reconciler.syntax.files import find_files, folder_in_repository
-from reconciler.workspace.build import Loader
-from reconciler.workspace.silence import Silencing
-from reconciler.workspace.workspace import sources_of
+from reconciler.syntax.diagnostic import AUDITED, Complaint, Excerpt, Severity, warning
+from reconciler.syntax.files import folder_in_repository
+from reconciler.workspace.workspace import load_each
 
 MOST_ASKED: Final = 200
 """Questions to git in one run; each takes some milliseconds."""
@@ -71,37 +85,7 @@ SECONDS: Final = 10.0
 JOURNAL, GIT = "journal", "git"
 
 
-@dataclass(frozen=True, slots=True)
-class DatedWrite:
-    """A write, and the content that the service has had since, as the journal says."""
-
-    at: datetime
-    declared: Mapping[str, Json]
-
-
-def writes_of(entries: Iterable[Entry]) -> dict[Ref, list[DatedWrite]]:
-    """Return the acknowledged writes of each resource, oldest first."""
-    history = History()
-    found: dict[Ref, list[DatedWrite]] = {}
-    for entry in entries:
-        history.add((entry,))
-        if isinstance(entry, Renamed):
-            found[entry.ref] = found.pop(entry.was, [])
-        ref: Ref | None = getattr(entry, "ref", None)
-        if ref is None:
-            continue
-        last = history.of(ref).acknowledged
-        if last is None:
-            if isinstance(entry, Forgotten):
-                found.pop(ref, None)
-            continue
-        at, known = moment(last.at), found.setdefault(ref, [])
-        if at is not None and (not known or known[-1] != DatedWrite(at, last.declared)):
-            known.append(DatedWrite(at, last.declared))
-    return found
-
-
-@dataclass(slots=True)
+@dataclass
 class Ages:
     """Ages of declarations; resources of unknown age are added to `unknown`.
 
@@ -113,12 +97,12 @@ class Ages:
     entries: Sequence[Entry] = ()
     unknown: set[Ref] = field(default_factory=set)
     _asked: int = 0
-    _writes: dict[Ref, list[DatedWrite]] | None = None
 
     def declared(self, manifest: Manifest) -> Since | None:
         """Return since when the manifest exists, at least; None where that is unknown."""
-        writes = self._of(manifest.ref)
-        by_journal = Since(writes[0].at, JOURNAL) if writes else None
+        first = next(iter(self._writes.get(manifest.ref, ())), None)
+        begun = None if first is None else moment(first.at)
+        by_journal = None if begun is None else Since(begun, JOURNAL)
         # The time when its file began to name it; `--follow` would guess.
         name = manifest.ref.name.replace(".", "[.]")
         by_git = self._git(manifest, f"name[\"']?:[ ]*[\"']?{name}", first=True)
@@ -127,7 +111,7 @@ class Ages:
     def since(self, manifest: Manifest, path: Place) -> Since | None:
         """Return since when a value is as it is, at least; None where that is unknown."""
         value = value_at(manifest.spec, path)
-        by_journal = self._unchanged(self._of(manifest.ref), path, value)
+        by_journal = self._unchanged(self._writes.get(manifest.ref, ()), path, value)
         by_git = None
         if self._is_plain(manifest, str(path[-1]), value):
             by_git = self._git(manifest, f"{path[-1]}[\"']?:")
@@ -136,20 +120,18 @@ class Ages:
             self.unknown.add(manifest.ref)
         return found
 
-    def _of(self, ref: Ref) -> list[DatedWrite]:
-        if self._writes is None:
-            self._writes = writes_of(self.entries)
-        return self._writes.get(ref, [])
+    @cached_property
+    def _writes(self) -> Writes:
+        return declared_in(self.entries)
 
     @staticmethod
-    def _unchanged(
-        writes: Sequence[DatedWrite], path: Place, value: Json | Missing
-    ) -> Since | None:
+    def _unchanged(writes: Sequence[Write], path: Place, value: Json | Missing) -> Since | None:
         """Return the first of the last writes that all have a value."""
         found: Since | None = None
         for write in writes:
-            is_same = value_at(dict(write.declared), path) == value and value is not ABSENT
-            found = (found or Since(write.at, JOURNAL)) if is_same else None
+            at = moment(write.at)
+            is_same = value_at(write.declared, path) == value and value is not ABSENT
+            found = (found or Since(at, JOURNAL)) if is_same and at is not None else None
         return found
 
     def _is_plain(self, manifest: Manifest, key: str, value: Json | Missing) -> bool:
@@ -403,20 +385,10 @@ def _placed(audit: Audit, found: list[AuditFinding], session: Session, options: 
 
     The files are read again because nothing else keeps their text.
     """
-    root, settings = session.project.root, session.project.settings
-    paths = manifest_paths(options, session.project)
-    files = find_files(paths, root, settings.exclude, settings.limits.files)
-    silencing = Silencing(settings.checks, [rule.name for rule in settings.own_rules])
-    loader = Loader(
-        files.root,
-        sources_of(paths, root, settings.limits.size),
-        replace(session.scope(options), may_lack=True),
-        settings.environments,
-        silencing,
-    )
-    loader.sources.begin()
-    for file in files.files:
-        loader.load(file)
+    project = session.project
+    scope = replace(session.scope(options), may_lack=True)
+    paths = manifest_paths(options, project)
+    (loader,) = load_each(paths, project.root, [scope], project.settings)
     loader.complain_of_strays()
     texts = {declared.manifest.ref: declared.spec for declared in loader.declared}
     complaints: list[Complaint] = []
@@ -428,7 +400,9 @@ def _placed(audit: Audit, found: list[AuditFinding], session: Session, options: 
             complaint = texts[manifest.ref].complaint(remark)
             complaints.append(complaint)
             evidence[complaint, complaint.ref] = finding
-    told = silencing.told(sorted(complaints), [declared.manifest for declared in loader.declared])
+    told = loader.silencing.told(
+        sorted(complaints), [declared.manifest for declared in loader.declared]
+    )
     shown = ((complaint, evidence[complaint, complaint.ref]) for complaint in told.complaints)
     return replace(
         audit,
@@ -437,6 +411,252 @@ def _placed(audit: Audit, found: list[AuditFinding], session: Session, options: 
         ),
         suppressed=told.suppressed,
     )
+
+
+LONGEST_CELL = 80
+LONGEST_SAID = 300
+NOTICE_BYTES = 200
+
+
+@with_config(ConfigDict(extra="forbid"))
+class SpanDocument(TypedDict):
+    """The requested period, and how many of its days the service has data for."""
+
+    since: str
+    until: str
+    days: int
+    covered: Annotated[
+        int, Field(description="Days with alert events from the service; 0 where it has none.")
+    ]
+    complete: Annotated[bool, Field(description="Whether the service covers all these days.")]
+
+
+@with_config(ConfigDict(extra="forbid"))
+class EvidenceDocument(TypedDict):
+    """Evidence of a finding: figures by name, and their sources."""
+
+    figures: dict[str, Any]
+    restsOn: list[str]
+
+
+@with_config(ConfigDict(extra="ignore"))
+class FoundDocument(ComplaintDocument):
+    """A finding: a complaint and its evidence."""
+
+    evidence: EvidenceDocument
+
+
+@with_config(ConfigDict(extra="forbid"))
+class UnjudgedDocument(TypedDict):
+    """Checks that could not be made, the input that they lack, and the reason."""
+
+    codes: list[str]
+    lacks: str
+    why: str
+
+
+@with_config(ConfigDict(extra="forbid"))
+class AuditDocument(TypedDict):
+    """Output of `audit --format json`."""
+
+    formatVersion: Literal[1]
+    environment: str
+    target: str
+    span: SpanDocument
+    resources: int
+    events: Annotated[int, Field(description="Alert events that were looked at.")]
+    requests: Annotated[int, Field(description="Requests that were made.")]
+    findings: list[FoundDocument]
+    notJudged: list[UnjudgedDocument]
+    ignored: Annotated[
+        int, Field(description="Findings that comments or `metadata.exempt` silence.")
+    ]
+
+
+def audit_json(audit: Audit, environment: str, target: str) -> str:
+    """Return the JSON of schemas/audited.schema.json, ending in a line break."""
+    document: AuditDocument = {
+        "formatVersion": 1,
+        "environment": environment,
+        "target": target,
+        "span": {
+            "since": audit.since.isoformat(),
+            "until": audit.until.isoformat(),
+            "days": audit.days,
+            "covered": audit.covered,
+            "complete": audit.covered >= audit.days,
+        },
+        "resources": audit.resources,
+        "events": audit.events,
+        "requests": audit.requests,
+        "findings": [
+            {
+                **complaint_document(audited.complaint),
+                "evidence": {
+                    "figures": dict(audited.figures),
+                    "restsOn": ["manifests", *(rest.value for rest in audited.rests_on)],
+                },
+            }
+            for audited in audit.found
+        ],
+        "notJudged": [
+            {"codes": [*unjudged.codes], "lacks": unjudged.rest.value, "why": unjudged.why}
+            for unjudged in audit.unjudged
+        ],
+        "ignored": len(audit.suppressed),
+    }
+    return json_text(document)
+
+
+def audit_sarif(audit: Audit, folder: str, environment: str) -> str:
+    """Return a SARIF log in its own category, so that it does not replace that of `validate`."""
+    unjudged = tuple(map(describe_unjudged, audit.unjudged))
+    tool = Tool(AUDITED, "reconciler audit -v", "audit", "audit", unjudged)
+    return complaints_sarif(audit.complaints, folder, environment, len(audit.suppressed), tool)
+
+
+def audit_text(audit: Audit, style: Style) -> str:
+    """Return each finding with its lines, the checks that were not made, and the counts."""
+    lines = [
+        fitted(f"not judged: {safe(describe_unjudged(unjudged))}", style)
+        for unjudged in audit.unjudged
+    ]
+    closing = fitted(style.paint(audit_summary(audit), Colour.BOLD), style)
+    text = "".join(f"{line}\n" for line in (*lines, closing))
+    return complaints_text(audit.complaints, style) + text
+
+
+def describe_unjudged(unjudged: Unjudged) -> str:
+    """Return the checks that were not made, and the reason; the caller escapes the result."""
+    return f"{', '.join(unjudged.codes)}: {unjudged.why}"
+
+
+def audit_summary(audit: Audit) -> str:
+    """Return the counts in one line."""
+    found = plural(len(audit.found), "finding") if audit.found else "nothing found"
+    ignored = f", {len(audit.suppressed):,} ignored" if audit.suppressed else ""
+    left = sum(len(unjudged.codes) for unjudged in audit.unjudged)
+    unjudged = f", {plural(left, 'check')} not judged" if left else ""
+    covered = "" if audit.covered >= audit.days else f"{audit.covered:,} of "
+    return (
+        f"{found} in {plural(audit.resources, 'resource')}{ignored}{unjudged}: "
+        f"{plural(audit.events, 'alert event')} of {covered}{plural(audit.days, 'day')}."
+    )
+
+
+def audit_markdown(audit: Audit, environment: str) -> str:
+    """Return a table of the findings that fits into a comment. Rows that do not fit are counted."""
+    head = [f"### Audit of {code(environment, LONGEST_CELL)}: {audit_summary(audit)}", ""]
+    tail = [
+        "",
+        *(
+            f"- not judged: {code(describe_unjudged(unjudged), LONGEST_SAID)}"
+            for unjudged in audit.unjudged
+        ),
+    ]
+    ordered = sorted(
+        audit.found, key=lambda audited: (not audited.complaint.is_error, audited.complaint)
+    )
+    if ordered:
+        head += ["| code | resource | what | evidence | place |", "|---|---|---|---|---|"]
+    room = COMMENT_BYTES - NOTICE_BYTES - len("\n".join((*head, *tail)).encode())
+    rest = "| | and {} more: `audit` shows all | | | |"
+    shown = first_lines(ordered, _row, len(ordered), rest, room)
+    return "\n".join((*head, *shown, *(tail if audit.unjudged else ()), ""))
+
+
+def _row(audited: Audited) -> str:
+    complaint = audited.complaint
+    helped = f"<br>{code(advice(complaint), LONGEST_SAID)}" if complaint.suggestion else ""
+    cells = (
+        code(complaint.code),
+        code(complaint.ref, LONGEST_CELL),
+        f"{code(complaint.message, LONGEST_SAID)}{helped}",
+        "<br>".join(
+            code(f"{name}: {value}", LONGEST_CELL) for name, value in audited.figures.items()
+        ),
+        code(f"{complaint.file}:{complaint.line}", LONGEST_CELL),
+    )
+    return f"| {' | '.join(cells)} |"
+
+
+def audit_html(
+    audit: Audit, environment: str, target: str, summary: str, made: ReportOccasion | None = None
+) -> str:
+    """Return the page, ending in a line break. It contains every finding, whole."""
+    title = f"Audit of {environment}"
+    found = sorted(audit.found, key=lambda audited: (audited.complaint.code, audited.complaint))
+    shown = [_card(audited, f"finding-{number}") for number, audited in enumerate(found, 1)]
+    codes = Counter(audited.complaint.code for audited in found)
+    counts = [
+        counted_item(codes[name], name, title=AUDITED.get(name, "")) for name in sorted(codes)
+    ]
+    unjudged = (
+        element("li", element("strong", ", ".join(rest.codes)), " not judged: ", rest.why)
+        for rest in audit.unjudged
+    )
+    return page(
+        f"{title}: {summary}",
+        "To what was found",
+        page_head(
+            title,
+            target,
+            made,
+            of_class("ul", "counts", *counts) if counts else NOTHING,
+            element("p", summary),
+            of_class("ul", "notices", *unjudged) if audit.unjudged else NOTHING,
+        ),
+        changes(shown, "finding", AUDITED),
+        foot=element("footer", of_class("p", "legend", "evidence decides nothing by itself")),
+    )
+
+
+def _card(audited: Audited, identity: str) -> Card:
+    complaint = audited.complaint
+    word = complaint.severity.value
+    ref = Ref.parse(complaint.ref) or Ref("", complaint.ref)
+    return Card(
+        identity=identity,
+        ref=ref,
+        source=Source(complaint.file, complaint.line),
+        sign={"error": "x", "warning": "!"}[word],
+        word=word,
+        facets=[("code", complaint.code), ("kind", ref.kind), ("level", word)],
+        chips=(),
+        said=(spans(complaint.message),),
+        body=(
+            _frame(complaint.excerpt),
+            notes(filter(None, (advice(complaint),))),
+            _figures(audited),
+        ),
+    )
+
+
+def _frame(excerpt: Excerpt | None) -> Markup:
+    if excerpt is None:
+        return NOTHING
+    rows = []
+    for number, text in excerpt.lines:
+        inside = joined([text])
+        if number == excerpt.lines[-1][0]:
+            start, end = excerpt.start, excerpt.start + excerpt.width
+            inside = joined([text[:start], element("mark", text[start:end]), text[end:]])
+        cells = (
+            of_class("td", "quiet", str(number)),
+            element("td", element("code", inside)),
+        )
+        rows.append(element("tr", *cells))
+    return of_class("div", "scroll", of_class("table", "frame", element("tbody", *rows)))
+
+
+def _figures(audited: Audited) -> Markup:
+    rests = ", ".join(("manifests", *(rest.value for rest in audited.rests_on)))
+    rows = [*((name, str(value)) for name, value in audited.figures.items()), ("rests on", rests)]
+    body = (
+        element("tr", element("th", name, scope="row"), element("td", value))
+        for name, value in rows
+    )
+    return of_class("table", "fields figures", element("tbody", *body))
 
 
 DAYS = 90

@@ -16,8 +16,7 @@ from reconciler.report.safe import safe
 from reconciler.runtime.rows import Rows
 
 if TYPE_CHECKING:
-    from reconciler.features.explain.field_reference import Field
-    from reconciler.features.explain.look_up import Several
+    from reconciler.features.explain.field_reference import Field, Several
 
 
 Explain: TypeAlias = "Callable[[str, Options], Explanation]"
@@ -80,7 +79,7 @@ def _subject(words: tuple[str, ...], options: Options) -> Field | Explanation | 
         raise UsageError(
             "-e and --project are for --expanded: fields and codes are the same everywhere"
         )
-    from reconciler.features.explain.look_up import Nothing, look_up  # noqa: PLC0415 - as above
+    from reconciler.features.explain.field_reference import Nothing, look_up  # noqa: PLC0415 - as above
 
     subject = look_up(".".join(words))
     if isinstance(subject, Nothing):
@@ -96,7 +95,7 @@ def _is_plain(options: Options) -> bool:
 
 def _expanded(words: tuple[str, ...], options: Options, *, is_plain: bool) -> int:
     """Print one manifest with everything filled in."""
-    from reconciler.features.explain.look_up import expanded  # noqa: PLC0415 - manifests are read for this alone
+    from reconciler.features.explain.field_reference import expanded  # noqa: PLC0415 - manifests are read for this alone
     from reconciler.workspace.compose import UnwritableError  # noqa: PLC0415 - as below
 
     if len(words) > 1 or not is_plain:

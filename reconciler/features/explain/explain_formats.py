@@ -8,8 +8,7 @@ from typing import Annotated, Final, NotRequired, assert_never
 from pydantic import Field as Said
 from typing_extensions import TypedDict
 
-from reconciler.features.explain.field_reference import Field, Need, chosen_of
-from reconciler.features.explain.look_up import Several, document_of
+from reconciler.features.explain.field_reference import Field, Need, Several, chosen_of, document_of
 from reconciler.kinds.field_traits import ValueCoverage
 from reconciler.report.explanations.pages import Explanation, Sample, code_lines
 from reconciler.report.safe import columns, json_text, safe

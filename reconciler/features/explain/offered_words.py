@@ -14,7 +14,7 @@ def offered(place: CompletionProject, ctx: click.Context, incomplete: str) -> It
     """Yield fields one level at a time, codes as a whole, or what can be expanded."""
     if ctx.params.get("expanded"):
         return refs(place, ctx, incomplete)
-    from reconciler.features.explain.look_up import addresses  # noqa: PLC0415 - models, for this alone
+    from reconciler.features.explain.field_reference import addresses  # noqa: PLC0415 - models, for this alone
 
     if incomplete.startswith("R"):
         return (f"R/{name}" for name in rules_in(place))

@@ -77,15 +77,34 @@ def find_untidy(
     file gets the line by which editors find its schema. Files with a name that is not `wanted` are
     only counted.
     """
-    sources = Sources[None](sources_of(paths, project.root, project.settings.limits.size).roots)
-    search = _Search(project.root, sources, wanted, modelines=modelines)
-    found = find_files(paths, project.root, project.settings.exclude, project.settings.limits.files)
-    search.found.complaints.extend(found.complaints)
-    for path in _project_files(paths, project):
-        search.look_at(path, display_name(path, project.root), is_json=False)
-    for file in found.files:
-        search.look_at(file.path, file.name, is_json=file.is_json)
-    return search.found
+    root = project.root
+    sources = Sources[None](sources_of(paths, root, project.settings.limits.size).roots)
+    files = find_files(paths, root, project.settings.exclude, project.settings.limits.files)
+    found = Tidied(complaints=[*files.complaints])
+    waiting = [(path, display_name(path, root), False) for path in _project_files(paths, project)]
+    waiting += [(file.path, file.name, file.is_json) for file in files.files]
+    waiting.reverse()
+    seen: set[Path] = set()
+    while waiting:
+        path, name, is_json = waiting.pop()
+        if path.resolve() in seen:
+            continue
+        seen.add(path.resolve())
+        reading = sources.read(path, name, is_json=is_json)
+        waiting += [(file, display_name(file, root), True) for file in _exports(reading, path)]
+        if not wanted(name):
+            found.left_out += 1
+            continue
+        found.files += 1
+        made = _made_of(reading, name, is_json=is_json)
+        if not isinstance(made, str):
+            found.complaints.extend(made)
+            continue
+        before = reading.lines.text if isinstance(reading, Reading) else ""
+        made = with_modeline(made, path, root) if modelines and not is_json else made
+        if made != before:
+            found.changed.append(Tidy(path, name, before, made, sources.roots))
+    return found
 
 
 def text_in(content: bytes, name: str) -> tuple[str, str | Sequence[Complaint]]:
@@ -100,8 +119,12 @@ def text_in(content: bytes, name: str) -> tuple[str, str | Sequence[Complaint]]:
     return text, _made_of(read_text(text, is_json=is_json), name, is_json=is_json)
 
 
-def _made_of(reading: Reading, name: str, *, is_json: bool) -> str | Sequence[Complaint]:
+def _made_of(
+    reading: Reading | Complaint, name: str, *, is_json: bool
+) -> str | Sequence[Complaint]:
     """Return a text in the standard layout, or its errors."""
+    if isinstance(reading, Complaint):
+        return [reading]
     errors = [complaint for complaint in complaints_of_text(name, reading) if complaint.is_error]
     if errors:
         return errors
@@ -118,48 +141,13 @@ def _project_files(paths: Sequence[Path], project: Project) -> Iterator[Path]:
             yield file
 
 
-@dataclass(slots=True)
-class _Search:
-    root: Path
-    sources: Sources[None]
-    wanted: Callable[[str], bool]
-    modelines: bool = False
-    found: Tidied = field(default_factory=Tidied)
-    seen: set[Path] = field(default_factory=set)
-
-    def look_at(self, path: Path, name: str, *, is_json: bool) -> None:
-        """Record the layout of one file, and of the exports that it names."""
-        if path.resolve() in self.seen:
-            return
-        self.seen.add(path.resolve())
-        reading = self.sources.read(path, name, is_json=is_json)
-        if self.wanted(name):
-            self.found.files += 1
-            self._hold(path, name, reading, is_json=is_json)
-        else:
-            self.found.left_out += 1
-        if isinstance(reading, Reading):
-            for document in reading.documents:
-                export = _export_of(document.value)
-                file = path.parent / export
-                # `validate` reports a file that does not exist.
-                if export and file.is_file():
-                    self.look_at(file, display_name(file, self.root), is_json=True)
-
-    def _hold(self, path: Path, name: str, reading: Reading | Complaint, *, is_json: bool) -> None:
-        """Compare one file with its layout."""
-        if isinstance(reading, Complaint):
-            self.found.complaints.append(reading)
-            return
-        made = _made_of(reading, name, is_json=is_json)
-        if not isinstance(made, str):
-            self.found.complaints.extend(made)
-            return
-        before = reading.lines.text
-        if self.modelines and not is_json:
-            made = with_modeline(made, path, self.root)
-        if made != before:
-            self.found.changed.append(Tidy(path, name, before, made, self.sources.roots))
+def _exports(reading: Reading | Complaint, path: Path) -> list[Path]:
+    """Return the exports that the manifests of a file name, the last first."""
+    documents = () if isinstance(reading, Complaint) else reading.documents
+    named = (_export_of(document.value) for document in documents)
+    # `validate` reports a file that does not exist.
+    files = [path.parent / export for export in named if export]
+    return [file for file in reversed(files) if file.is_file()]
 
 
 def _export_of(document: Json) -> str:
@@ -217,9 +205,6 @@ def format_summary(changed: int, files: int, left_out: int = 0, *, is_done: bool
     return f"{verb} {plural(changed, 'file')}, {left}"
 
 
-STDIN = Path("-")
-
-
 @click.command
 @options.reading
 @options.selecting
@@ -237,7 +222,7 @@ def fmt(*, options: Options, check: bool, diff: bool, modeline: bool) -> int:
     changes. `-` reads stdin and writes stdout. Without PATH, the manifests of the
     project file are meant, else those in this folder.
     """
-    if STDIN in options.paths:
+    if Path("-") in options.paths:
         if len(options.paths) > 1 or modeline or options.selection:
             raise UsageError("`-` is stdin, and takes no other argument")
         return _stdin(check=check, diff=diff)

@@ -19,7 +19,7 @@ from pydantic import AfterValidator, BaseModel, Field
 from pydantic_core import PydanticCustomError
 
 from reconciler.document import duration_of
-from reconciler.model.assumptions import STRICT
+from reconciler.model.assumptions import STRICT, must
 from reconciler.syntax.suggestions import nearest
 
 _FIELD_COUNT: Final = 5
@@ -46,8 +46,6 @@ _RANGES: Final = {
     "month": "1 to 12, or JAN to DEC",
     "day-of-week": "0 to 7, or SUN to SAT",
 }
-_WORD: Final = re.compile("[A-Za-z]{3,}")
-_WHOLE: Final = re.compile("[0-9]{1,2}(,[0-9]{1,2})*")
 
 
 def flaw_of(cron: str) -> tuple[str, str]:
@@ -85,7 +83,7 @@ def _no_such_date(fields: Sequence[str]) -> tuple[str, str] | None:
         return None
     minute, hour, day, month, weekday = fields
     months = [_numbered(part) for part in month.split(",")]
-    if weekday != "*" or not _WHOLE.fullmatch(day) or not all(months):
+    if weekday != "*" or not re.fullmatch("[0-9]{1,2}(,[0-9]{1,2})*", day) or not all(months):
         return None
     longest = max(_LENGTHS[month - 1] for month in months if month)
     days = [int(part) for part in day.split(",")]
@@ -126,7 +124,7 @@ def _short(field: str, names: Sequence[str]) -> str:
         whole = next((name for name in names if name.startswith((typed, word[0].upper()))), "")
         return whole[:_SHORT] or word[0]
 
-    return _WORD.sub(shortened, field)
+    return re.sub("[A-Za-z]{3,}", shortened, field)
 
 
 FIELDS: Final = "minute hour day month weekday, as `0 18 * * 5`"
@@ -185,12 +183,6 @@ def _zone_name(timezone: str) -> str:
     return timezone
 
 
-def _reason(reason: str) -> str:
-    if not reason.strip():
-        raise _refused("must say why nothing is written then")
-    return reason
-
-
 class Window(_Strict):
     """A recurring time in which nothing is written."""
 
@@ -218,7 +210,7 @@ class Window(_Strict):
     reason: Annotated[
         str,
         Field(max_length=_LONGEST_TEXT, description="Why; shown where an apply is refused."),
-        AfterValidator(_reason),
+        must("freeze", "must say why nothing is written then", str.strip),
     ]
 
     @property

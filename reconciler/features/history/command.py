@@ -91,9 +91,7 @@ class Stats:
 
 DAY: Final = timedelta(days=1)
 WEEK: Final = timedelta(weeks=1)
-NOISIER: Final = "noisier"
 TEAM: Final = "team"
-_TEAM_LABELS: Final = (("entityLabels", TEAM), ("labels", TEAM))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -171,7 +169,7 @@ def _fates(
             known = [write.declared for write in counting[:place] if write.declared is not None]
             reverted = soon and other is not None and other.declared in known
             noisier = any(
-                finding.verdict == NOISIER and _within_a_day(moment(finding.until), begun)
+                finding.verdict == "noisier" and _within_a_day(moment(finding.until), begun)
                 for finding in verdicts.get((own.run, ref), ())
             )
             yield ChangeOutcome(
@@ -192,7 +190,7 @@ def _within_a_day(at: datetime | None, begun: datetime) -> bool:
 def _remembered_team(writes: Sequence[Write]) -> str:
     """Return the team in the labels of the last document, "" where there is none."""
     declared: Json = next((write.declared for write in reversed(writes) if write.declared), None)
-    teams = (value_at(declared, path) for path in _TEAM_LABELS)
+    teams = (value_at(declared, path) for path in (("entityLabels", TEAM), ("labels", TEAM)))
     return next((team for team in teams if isinstance(team, str)), "")
 
 

@@ -258,10 +258,6 @@ FIXED = frozenset(("textbox", "constant"))
 ALL = "$__all"
 """The value of a variable for all of its values."""
 
-_INPUT = re.compile(r"[$][{](\w+)[}]")
-_BETWEEN = re.compile(r"(?<!\\),")
-_LABELLED = re.compile(r"(.+?)\s+:\s+(.+)")
-_BACK = re.compile(r"now-(\w+)")
 _VARIABLE = re.compile(r"[$][{]?([^\W\d]\w*)|\[\[(\w+)")
 """A variable in a query; `$1` is a group of a pattern in the query."""
 
@@ -303,7 +299,7 @@ def convert(document: Json, source: str, beside: Beside = ALONE) -> Conversion:
 def _put_times(dashboard: dict[str, Json], inner: Fields, notes: Notes) -> None:
     time = inner.inner("time")
     start, end = time.text("from"), time.text("to")
-    back = _BACK.fullmatch(start)
+    back = re.fullmatch(r"now-(\w+)", start)
     seconds = seconds_of(back[1]) if back is not None else None
     if seconds and end == "now":
         dashboard["relativeTimeFrame"] = f"{seconds}s"
@@ -352,14 +348,14 @@ def _choices(variable: Fields, kind: str, inputs: Mapping[str, str]) -> dict[str
     `inputs` are values by the names that a shared dashboard has for them.
     """
     written = text_at(variable.document, "query")
-    if found := _INPUT.fullmatch(written):
+    if found := re.fullmatch(r"[$][{](\w+)[}]", written):
         written = inputs.get(found[1], written)
     if kind in FIXED and "query" in variable:
         return {written: written}
     if kind not in LISTED or variable.text("valuesFormat") not in ("", "csv"):
         return {}
-    parts = (part.replace("\\,", ",").strip() for part in _BETWEEN.split(written))
-    pairs = ((part, _LABELLED.fullmatch(part)) for part in filter(None, parts))
+    parts = (part.replace("\\,", ",").strip() for part in re.split(r"(?<!\\),", written))
+    pairs = ((part, re.fullmatch(r"(.+?)\s+:\s+(.+)", part)) for part in filter(None, parts))
     return {pair[2] if pair else part: pair[1] if pair else part for part, pair in pairs}
 
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from tempfile import TemporaryFile
 from typing import Annotated
 from uuid import uuid4
 
@@ -19,7 +18,6 @@ from reconciler.document import Json, covers, value_at
 from reconciler.document import Path as Place
 from reconciler.errors import ExitCode, InvalidInput, UsageError
 from reconciler.features.import_.import_sources import (
-    Buffer,
     Gathered,
     ToImport,
     gather,
@@ -31,11 +29,11 @@ from reconciler.features.import_.match_declared import (
     Matched,
     Mention,
     NamedImport,
-    Stretch,
     There,
     file_names,
     matched,
     not_imported,
+    packed,
     with_references,
 )
 from reconciler.features.import_.records import IN_A_VARIABLE, Hiding, ImportRecord, Left
@@ -337,30 +335,26 @@ def import_now(options: Options, wanted: ToImport, patience: LockTimeout) -> Imp
     journal = session.journal()
     if wanted.to is not None:
         folder_inside(Path.cwd() / wanted.to, session.project.root.resolve())
-    with TemporaryFile() as stream:
-        spool = Buffer(stream, session.environment.api, wanted.minimal)
-        gathered = gather(options, session, wanted, journal.history, spool)
-        work = _Work(
-            options=options,
-            wanted=wanted,
-            session=session,
-            journal=journal,
-            spool=spool,
-            gathered=gathered,
-            hiding=Hiding(secrets, lambda: journal.salt),
-            result=ImportResult(session),
-        )
-        work.match()
-        if wanted.dry_run:
-            work.rehearse()
-            return work.result
-        work.clear()
-        if work.matched.new or work.agreed:
-            with journal.locked(str(uuid4()), patience):
-                # Without manifests nothing was applied from here, so nothing is lost.
-                if session.workspace.manifests:
-                    warn_of_new_journal(journal, options.reporter, "import")
-                work.write()
+    work = _Work(
+        options=options,
+        wanted=wanted,
+        session=session,
+        journal=journal,
+        gathered=gather(options, session, wanted, journal.history),
+        hiding=Hiding(secrets, lambda: journal.salt),
+        result=ImportResult(session),
+    )
+    work.match()
+    if wanted.dry_run:
+        work.rehearse()
+        return work.result
+    work.clear()
+    if work.matched.new or work.agreed:
+        with journal.locked(str(uuid4()), patience):
+            # Without manifests nothing was applied from here, so nothing is lost.
+            if session.workspace.manifests:
+                warn_of_new_journal(journal, options.reporter, "import")
+            work.write()
     return work.result
 
 
@@ -382,14 +376,13 @@ class _Work:
     wanted: ToImport
     session: Session
     journal: Journal
-    spool: Buffer
     gathered: Gathered
     hiding: Hiding
     result: ImportResult
     matched: Matched = field(default_factory=Matched)
     agreed: list[tuple[Brief, Manifest]] = field(default_factory=list)
     left_behind: set[Path] = field(default_factory=set)
-    texts_kept: dict[Ref, list[tuple[Path, Stretch]]] = field(default_factory=dict)
+    texts: dict[Ref, list[tuple[Path, str]]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.root = self.session.project.root.resolve()
@@ -444,7 +437,7 @@ class _Work:
         """Return whether a resource cannot be written without a secret in clear, and note why."""
         if not self.hiding.values:
             return False
-        record = self.spool.record(brief)
+        record = brief.whole
         why = self.hiding.why_not(record)
         for variables in self._used_by([record]).values():
             if any(self.hiding.lies_in(str(variable)) for variable in variables.values()):
@@ -475,7 +468,7 @@ class _Work:
     def _declared(self, brief: Brief, manifest: Manifest, ids: Mapping[Ref, RemoteId]) -> Left:
         """Return the note that a manifest exists; agree to its journal entry if there is none."""
         spec = resolve(manifest.spec, ids)
-        live = conceal(self.spool.spec(brief), spec, brief.kind.shape)
+        live = conceal(brief.spec, spec, brief.kind.shape)
         note = f"it is declared at {manifest.source} already"
         if not covers(live, spec, brief.kind.shape):
             if brief.thing is None and not brief.slugs:
@@ -515,7 +508,12 @@ class _Work:
         there = {folder: names_in(folder) for folder in folders}
         owners = {file: candidate for candidate in new for file in self._files_of(candidate)}
         taken = [file for file in owners if file.name.casefold() in there[file.parent]]
-        self.left_behind = {file for file in taken if self._is_ours(file, owners[file])}
+        # As after a stopped run.
+        self.left_behind = {
+            file
+            for file in taken
+            if holds(file, dict(self.texts[owners[file].ref])[file], self.root)
+        }
         if others := [file for file in taken if file not in self.left_behind]:
             named = first_few([display_name(other, self.root) for other in others], MOST_NAMED)
             raise InvalidInput(
@@ -544,7 +542,7 @@ class _Work:
             if error is not None:
                 called = f"{record.called} ({record.where})"
                 return Left(called, f"{error.message} [{error.code}]", ExitCode.INVALID)
-        self.texts_kept[ref] = [(path, self.spool.put(text.encode())) for path, text in texts]
+        self.texts[ref] = texts
         return None
 
     def _record(self, candidate: NamedImport) -> ImportRecord:
@@ -552,7 +550,7 @@ class _Work:
 
         Where other environments have an only object of their own, this one is limited to its own.
         """
-        record = self.hiding.record(self.spool.record(candidate.brief))
+        record = self.hiding.record(candidate.brief.whole)
         elsewhere = self.session.workspace.elsewhere
         other = next((ref for ref in elsewhere if ref.kind == record.kind.name), None)
         if not record.kind.singleton or other is None or record.only:
@@ -560,21 +558,10 @@ class _Work:
         why = f"other environments have {other} instead"
         return replace(record, only=(self.session.name,), why_only=why)
 
-    def _texts(self, candidate: NamedImport) -> Iterator[tuple[Path, str]]:
-        """Yield the files of a manifest with their texts; files that it names come first."""
-        for path, stretch in self.texts_kept[candidate.ref]:
-            yield path, self.spool.get(stretch).decode()
-
     def _files_of(self, candidate: NamedImport) -> list[Path]:
         """Return the files that a manifest needs, itself first."""
         file = candidate.file
         return [file, file.with_suffix(".json")] if self._keeps_json(candidate) else [file]
-
-    def _is_ours(self, file: Path, candidate: NamedImport) -> bool:
-        """Return whether a file has the text that would be written, as after a stopped run."""
-        return all(
-            holds(path, text, self.root) for path, text in self._texts(candidate) if path == file
-        )
 
     def _keeps_json(self, candidate: NamedImport) -> bool:
         return self.wanted.keep_json and candidate.brief.kind.from_export is not None
@@ -596,7 +583,9 @@ class _Work:
         around = Around(environments=known, environment=name, today=self.scope.today)
         envelope = read_envelope(read, around)
         # Most specs come back as the same object, which needs no comparison.
-        as_judged = envelope.spec is record.spec or self.spool.holds(candidate.brief, envelope.spec)
+        as_judged = (
+            envelope.spec is record.spec or packed(envelope.spec) == candidate.brief.document
+        )
         return as_judged and not envelope.findings and envelope.name == candidate.ref.name
 
     def clear(self) -> None:
@@ -658,7 +647,7 @@ class _Work:
         texts: list[tuple[Path, str]] = []
         for candidate in some:
             # Files that a stopped run left exist already with the text that would be written.
-            new = [pair for pair in self._texts(candidate) if pair[0] not in self.left_behind]
+            new = [pair for pair in self.texts[candidate.ref] if pair[0] not in self.left_behind]
             texts.extend(new)
             if new:
                 self._note(candidate, [file for file, _ in new])
@@ -684,7 +673,7 @@ class _Work:
         `declared` is the document of an existing manifest; a new one declares what was observed.
         """
         remote_id = brief.record.remote_id
-        live = self.hiding.hidden(self.spool.spec(brief))
+        live = self.hiding.hidden(brief.spec)
         spec = live if declared is None else declared
         manifest = Manifest(ref, spec, Source("", 1), remote_id)
         return ImportedEntry(
@@ -701,7 +690,7 @@ class _Work:
         """Report what the service did not return, and show literals that look like keys."""
         record, ref = self._record(candidate), candidate.ref
         name = display_name(candidate.file, self.root)
-        [*_, (_, manifest)] = texts = [*self._texts(candidate)]
+        [*_, (_, manifest)] = texts = [*self.texts[candidate.ref]]
         if record.untold and not self.options.quiet:
             fields = ", ".join(dict.fromkeys(label for _, label in record.untold))
             places = plural(len(record.untold), "place")

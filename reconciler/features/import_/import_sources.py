@@ -6,13 +6,12 @@ The records are stored until they are named. `CONVERTERS` is the only list of th
 from __future__ import annotations
 
 import asyncio
-import json
 import os
-from collections.abc import AsyncIterator, Collection, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from pydantic.alias_generators import to_camel
 
@@ -31,9 +30,9 @@ from reconciler.features.import_.match_declared import (
     Brief,
     ImportOrigin,
     Naming,
-    Stretch,
     content_mark,
     mentions_in,
+    packed,
     with_unique_names,
 )
 from reconciler.features.import_.parameters import parameterised
@@ -85,63 +84,34 @@ if TYPE_CHECKING:
 
 CONVERTERS: Final[tuple[Converter, ...]] = (openslo, prometheus, grafana)
 MOST_SAID: Final = 20
-# The documents were parsed from text, so they hold no circle.
-_WRITER = json.JSONEncoder(check_circular=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Buffer:
-    """Documents in a temporary file until their names are known; `is_minimal` as in records."""
-
-    stream: IO[bytes]
-    assumptions: Assumptions
-    is_minimal: bool
-
-    def keep(self, record: ImportRecord, origin: ImportOrigin, revision: str = "") -> Brief:
-        """Store the document of a record, and return the record without it."""
-        record = minimal(record) if self.is_minimal else record
-        stretch = self.put(_WRITER.encode(record.spec).encode())
-        nameless = Manifest(Ref(record.kind.name, ""), record.spec, Source("", 1))
-        slugs = record.kind.identities(nameless)
-        # Hashing the whole document is slow, and an id alone identifies its object.
-        is_told_by_content = record.remote_id is None or record.elsewhere
-        return Brief(
-            record=replace(record, spec={}),
-            title=record.title,
-            said=f"{record.called} ({record.where})",
-            mark=content_mark(record.spec if is_told_by_content else record.remote_id),
-            mentions=tuple(mentions_in(record.spec, record.kind)),
-            slugs=tuple((label, slug) for label, slug in slugs.items() if slug),
-            origin=origin,
-            can_be_read=record.kind.readable_by(self.assumptions),
-            revision=revision,
-            stretch=stretch,
-        )
-
-    def put(self, content: bytes) -> Stretch:
-        """Append bytes to the file, and return where they are."""
-        offset = self.stream.seek(0, os.SEEK_END)
-        self.stream.write(content)
-        return offset, len(content)
-
-    def get(self, stretch: Stretch) -> bytes:
-        """Return the stored bytes."""
-        offset, length = stretch
-        self.stream.seek(offset)
-        return self.stream.read(length)
-
-    def spec(self, brief: Brief) -> dict[str, Json]:
-        """Return the stored document of a record."""
-        spec: dict[str, Json] = json.loads(self.get(brief.stretch))
-        return spec
-
-    def holds(self, brief: Brief, document: Json) -> bool:
-        """Return whether a document equals the stored one, including the order of its fields."""
-        return _WRITER.encode(document).encode() == self.get(brief.stretch)
-
-    def record(self, brief: Brief) -> ImportRecord:
-        """Return a record with its document."""
-        return replace(brief.record, spec=self.spec(brief))
+def brief_of(
+    record: ImportRecord,
+    origin: ImportOrigin,
+    revision: str,
+    *,
+    assumptions: Assumptions,
+    is_minimal: bool,
+) -> Brief:
+    """Return a record without its document, which is kept as JSON; `is_minimal` as in records."""
+    record = minimal(record) if is_minimal else record
+    nameless = Manifest(Ref(record.kind.name, ""), record.spec, Source("", 1))
+    slugs = record.kind.identities(nameless)
+    # Hashing the whole document is slow, and an id alone identifies its object.
+    is_told_by_content = record.remote_id is None or record.elsewhere
+    return Brief(
+        record=replace(record, spec={}),
+        title=record.title,
+        said=f"{record.called} ({record.where})",
+        mark=content_mark(record.spec if is_told_by_content else record.remote_id),
+        mentions=tuple(mentions_in(record.spec, record.kind)),
+        slugs=tuple((label, slug) for label, slug in slugs.items() if slug),
+        origin=origin,
+        can_be_read=record.kind.readable_by(assumptions),
+        revision=revision,
+        document=packed(record.spec),
+    )
 
 
 def converted_in(document: Json, where: str, beside: Beside) -> list[Converted | Left] | None:
@@ -204,6 +174,9 @@ def _record(naming: Naming, called: str, withheld: Withheld) -> ImportRecord | L
 
 DEEPEST_WRAPPER = 4
 MOST_RECORDS_OF_A_FILE = 50_000
+Keep: TypeAlias = Callable[[ImportRecord, ImportOrigin, str], Brief]
+"""Returns a record without its document, by its origin and its revision, "" for none."""
+
 ParsedExport: TypeAlias = ImportRecord | Converted | Left
 
 
@@ -351,9 +324,7 @@ class Gathered:
             self.briefs.append(found)
 
 
-def gather(
-    options: Options, session: Session, sources: ToImport, history: History, spool: Buffer
-) -> Gathered:
+def gather(options: Options, session: Session, sources: ToImport, history: History) -> Gathered:
     """Read all wanted records.
 
     Raises UsageError for unknown environments, for kinds that cannot be read here and for invalid
@@ -361,13 +332,14 @@ def gather(
     """
     _check_wanted(sources.live, session)
     withheld = withheld_from(os.environ)
+    keep = partial(brief_of, assumptions=session.environment.api, is_minimal=sources.minimal)
     if sources.live or sources.everything:
-        return asyncio.run(_from_service(session, sources, history, withheld, spool))
+        return asyncio.run(_from_service(session, sources, history, withheld, keep))
     root, gathered = session.project.root.resolve(), Gathered()
     beside = Beside(ids=sources.ids)
     if not sources.environments:
         for left in read_exports(sources.exports, root, withheld, options.waits, beside):
-            gathered.take(left if isinstance(left, Left) else spool.keep(left, "export"))
+            gathered.take(left if isinstance(left, Left) else keep(left, "export", ""))
         gathered.left.extend(_ids_of_nothing(beside))
         return gathered
     environments = session.project.settings.environments
@@ -382,7 +354,7 @@ def gather(
     joined = parameterised(found, session.name, known)
     gathered.variables = joined.variables
     gathered.left.extend(joined.left)
-    gathered.briefs.extend(spool.keep(record, "export") for record in joined.records)
+    gathered.briefs.extend(keep(record, "export", "") for record in joined.records)
     return gathered
 
 
@@ -397,13 +369,13 @@ def _ids_of_nothing(beside: Beside) -> Iterator[Left]:
 
 
 async def _from_service(
-    session: Session, sources: ToImport, history: History, withheld: Withheld, spool: Buffer
+    session: Session, sources: ToImport, history: History, withheld: Withheld, keep: Keep
 ) -> Gathered:
     async with open_api(session) as api:
         if not sources.everything:
-            return await read_live(api, sources.live, history, withheld, spool)
+            return await read_live(api, sources.live, history, withheld, keep)
         wanted, left = await list_all(api)
-        gathered = await read_live(api, wanted, history, withheld, spool)
+        gathered = await read_live(api, wanted, history, withheld, keep)
         gathered.left.extend(left)
         gathered.mentioned = await mentioned_alerts(api)
         return gathered
@@ -442,7 +414,7 @@ async def read_live(
     wanted: Sequence[tuple[Kind, str]],
     history: History,
     withheld: Withheld,
-    spool: Buffer,
+    keep: Keep,
 ) -> Gathered:
     """Read each object by its id or name, concurrently; the API client limits the concurrency.
 
@@ -467,7 +439,7 @@ async def read_live(
         outcome = _record_seen(kind, name, seen, withheld)
         revision = seen.revision if isinstance(seen, Seen) else ""
         found[kind.name, name] = (
-            outcome if isinstance(outcome, Left) else spool.keep(outcome, "live", revision)
+            outcome if isinstance(outcome, Left) else keep(outcome, "live", revision)
         )
         step.done += 1
 

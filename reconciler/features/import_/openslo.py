@@ -34,13 +34,9 @@ OPERATORS = {
     "gte": "COMPARISON_OPERATOR_GREATER_THAN_OR_EQUALS",
 }
 PROMQL_SOURCES = ("prom", "thanos", "cortex", "mimir", "victoria")
-QUERY_NAMES = ("query", "promql", "expr", "queryString")
 VERSION = "openslo/v1"
-_OBJECTIVE = "slo"
 _INDICATOR = "sli"
-_OCCURRENCES = "occurrences"
 _SLICES = "timeslices"
-_RATIO_SLICES = "ratiotimeslices"
 
 
 class _NotMapped(Exception):
@@ -66,7 +62,7 @@ def convert(document: Json, source: str, beside: Beside = ALONE) -> Conversion:
     kind, version = fields.text("kind").casefold(), fields.text("apiVersion")
     name = fields.inner("metadata").text("name")
     called = f"{named(fields.text('kind'))} `{named(name)}` ({source})"
-    is_objective = kind == _OBJECTIVE
+    is_objective = kind == "slo"
     if version != VERSION:
         reason = f"it is of {named(version)}, and only {VERSION} is read"
         notes.leave(called, reason, is_whole=is_objective)
@@ -228,14 +224,14 @@ def _indicator(spec: Fields, objective: Fields, beside: Beside) -> tuple[str, Fi
 
 def _put_ratio(draft: _Draft, objective: Fields, ratio: Fields, method: str) -> None:
     good, total = _good_and_total(draft, ratio)
-    if method.casefold() in (_SLICES, _RATIO_SLICES):
+    if method.casefold() in (_SLICES, "ratiotimeslices"):
         least = objective.number("timeSliceTarget")
         if least is None:
             raise _NotMapped("its time slices need a `timeSliceTarget`")
         share = f"{bracketed(good)} / {bracketed(total)}"
         _put_windows(draft, objective, share, OPERATORS["gte"], least)
         return
-    if method.casefold() != _OCCURRENCES:
+    if method.casefold() != "occurrences":
         reason = "events are counted, as with Occurrences"
         draft.notes.leave(f"budgetingMethod: {named(method)}", reason)
     draft.spec["requestBasedMetricSli"] = {
@@ -287,7 +283,7 @@ def _query(draft: _Draft, metric: Fields, part: str) -> str:
     if kind and not any(promql_source in kind.casefold() for promql_source in PROMQL_SOURCES):
         raise _NotMapped(f"`{part}` asks {named(kind)}, and an SLO here takes PromQL only")
     spec = source.inner("spec")
-    for key in QUERY_NAMES:
+    for key in ("query", "promql", "expr", "queryString"):
         query = spec.text(key).strip()
         if query:
             if not kind:

@@ -21,8 +21,6 @@ Values = tuple[ProjectVariable, ...]
 """The values at one place, one for each environment."""
 
 Key = tuple[str, str]
-_WORDS = re.compile(r"[A-Za-z0-9]+|[^A-Za-z0-9]+")
-_ENVIRONMENT = "environment"
 _TOO_GENERAL = frozenset(
     ("value", "query", "name", "text", "title", "description", "promql", "luceneQuery", "id")
 )
@@ -207,7 +205,7 @@ class _Naming:
     def _wanted(self, values: Values) -> str:
         environments = [environment.casefold() for environment in self.environments]
         if [str(value).casefold() for value in values] == environments:
-            return _ENVIRONMENT
+            return "environment"
         uses = self.uses[values]
         steps = [str(step) for step in uses[0][1] if isinstance(step, str)]
         last = steps[-1]
@@ -230,7 +228,7 @@ def _pieces(values: Values) -> list[str | Values]:
     texts = [value for value in values if isinstance(value, str)]
     if len(texts) != len(values):
         return [values]
-    split = [_WORDS.findall(text) for text in texts]
+    split = [re.findall(r"[A-Za-z0-9]+|[^A-Za-z0-9]+", text) for text in texts]
     if len({len(words) for words in split}) != 1:
         return [values]
     columns = [*zip(*split, strict=True)]

@@ -31,14 +31,13 @@ WAYS_OUT = {
 WHOLE = 100
 """Per cent. A ratio may also be written as a share of 1, so 1 proves nothing."""
 
-_COUNTS = ("logsThreshold", "logsRatioThreshold")
 _COMPARED = re.compile(r"LOGS_(?:THRESHOLD|RATIO)_CONDITION_TYPE_(MORE|LESS)_THAN(_OR_EQUALS)?")
 _UNSAID = "_OR_UNSPECIFIED"
 
 
 def crossings(spec: dict[str, Json], outcome: str) -> Iterator[SpecFinding]:
     """Yield the thresholds that are crossed `never`, or `always`."""
-    for part in _COUNTS:
+    for part in ("logsThreshold", "logsRatioThreshold"):
         for path, rule in places(spec, part, "rules", EACH, "condition"):
             if isinstance(rule, dict):
                 is_share = part == "logsRatioThreshold" and _is_share(spec[part])

@@ -19,8 +19,6 @@ from reconciler.workspace.workspace_checks import CheckedWorkspace
 Find: TypeAlias = Callable[[dict[str, Json]], Iterator[SpecFinding]]
 """Checks one `spec`, whatever its content."""
 
-FindAmong: TypeAlias = Callable[[Neighbours], Iterator[tuple[Manifest, SpecFinding]]]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LintRule:
@@ -32,7 +30,7 @@ class LintRule:
 
     code: str
     find: Find | None = None
-    among: FindAmong | None = None
+    among: Callable[[Neighbours], Iterator[tuple[Manifest, SpecFinding]]] | None = None
     asked: bool = False
 
     def findings(self, neighbours: Neighbours) -> Iterator[tuple[Manifest, SpecFinding]]:

@@ -29,7 +29,6 @@ from reconciler.report.words import as_sentence, first_few, first_lines, plural
 
 TITLE = "Samples of logs"
 NOBODY = "(no policy)"
-NOT_KNOWN = "(not known)"
 MOST_ROWS = 40
 MOST_NAMED = 8
 MOST_DIFFERING = 3
@@ -160,7 +159,7 @@ def _met(met: Met) -> MetDocument:
 def describe_met(met: Met | None) -> str:
     """Return the policy that takes a log, and its priority; the caller escapes the text."""
     if met is None:
-        return NOT_KNOWN
+        return "(not known)"
     if not met.policy:
         return NOBODY
     priority = met.priority_word

@@ -220,12 +220,9 @@ def write_manifests(
     )
 
 
-_RUN = re.compile(r"[A-Za-z0-9-]+")
-
-
 def check_run(text: str) -> None:
     """Raise UsageError unless the input `run` may be the id of a run, or `last`."""
-    if not _RUN.fullmatch(text):
+    if not re.fullmatch(r"[A-Za-z0-9-]+", text):
         raise UsageError(f"`run` is an id as `journal history` shows it, or `last`, not `{text}`")
 
 
@@ -249,7 +246,6 @@ def proposal(session: Session, given: Mapping[str, str]) -> ProposedEdits:
 
 _OF_PLANS = ("text", "json", "markdown", "html")
 _OF_APPLIES = ("text", "json", "junit")
-_OF_EDITS = ("text", "json")
 
 
 def _refs(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> tuple[Ref, ...]:
@@ -309,7 +305,7 @@ def rollback(  # noqa: PLR0913 - one parameter a flag
     if write and out is not None:
         raise UsageError("--out is for a plan, and --write makes none")
     if write:
-        if form not in _OF_EDITS:
+        if form not in ("text", "json"):
             raise UsageError(f"--format {form} is for a rollback without --write")
         edits = write_manifests(open_target(options), run, refs, live=live, only_shown=dry_run)
         style = stdout_style(verbose=options.verbose)

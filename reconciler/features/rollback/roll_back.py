@@ -1,12 +1,13 @@
 """Roll back: manifests with the state before a run, from the journal, planned like any others.
 
 Manifests in files are not read: they may be wrong, and the seals in the journal name their secrets.
+Later writes that would bring back what was rolled back are objected to. Source: docs/guards.md.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import groupby
@@ -14,11 +15,13 @@ from pathlib import Path
 from typing import Final
 
 from reconciler import model
-from reconciler.document import Json, Missing, Shape, by_identity
-from reconciler.errors import UsageError
+from reconciler.document import ABSENT, Json, Missing, Shape, by_identity
+from reconciler.errors import ReconcilerError, UsageError
 from reconciler.features.rollback.write_back import WayBack
-from reconciler.journal.history import History, Memory, RunSummary
+from reconciler.journal.entries import Entry, Started
+from reconciler.journal.history import History, Memory, RunSummary, runs_of
 from reconciler.journal.journal import Journal
+from reconciler.journal.line_fields import are_edited
 from reconciler.journal.writes import (
     MOST_NAMED,
     Before,
@@ -31,19 +34,19 @@ from reconciler.journal.writes import (
 )
 from reconciler.kinds import BY_NAME
 from reconciler.kinds.judge_spec import unacceptable
-from reconciler.model.quoting import listed
+from reconciler.model.guards import ARGUMENTS, EXPLICIT_LEVEL, REVIEW_LEVEL, ResourceRemedy
+from reconciler.model.quoting import listed, quoted
 from reconciler.operations.open_session import Session, files_naming
 from reconciler.operations.secret_sources import secrets_of
 from reconciler.planning.consequences import blocked_change, members_by_name
+from reconciler.planning.guards import PlanUnderGuard, UnderReview
+from reconciler.planning.guards.plan_limits import allowing, overriding, reviewing, splitting
 from reconciler.planning.make_plan import PlanTarget, plan_digest
-from reconciler.redaction.templates import (
-    pointing,
-    references_in,
-    resolve,
-    secret_values,
-    unsealed,
-)
+from reconciler.project import Guards
+from reconciler.project.settings import UNDOES_ROLLBACK
+from reconciler.redaction.templates import pointing, references_in, resolve, secret_values, unsealed
 from reconciler.report.reasons import SHORT_RUN
+from reconciler.runtime.advice import from_journal
 from reconciler.workspace.expression_scope import Scope, Withheld, withheld_from
 from reconciler.workspace.workspace import Workspace
 
@@ -381,3 +384,157 @@ def _beside(history: History, found: Found) -> list[model.Manifest]:
 def _object(ref: model.Ref, memory: Memory) -> tuple[str, model.RemoteId | None]:
     kind, known = BY_NAME[ref.kind], memory.remote_id
     return ref.kind, None if known is None or kind.singleton else kind.normal_id(known)
+
+
+_KEEP: Final = "keep what was rolled back"
+
+
+def _all(_: str, refs: Sequence[model.Ref]) -> Collection[model.Ref]:
+    return refs
+
+
+def _edited(session: Session, undone: str, refs: Sequence[model.Ref]) -> Collection[model.Ref]:
+    try:
+        states = states_before(session, session.journal(), undone, refs, live=False)
+    except ReconcilerError:
+        return ()
+    return {ref for file in way_back(session, states).files() for ref in file.refs}
+
+
+async def with_undone(asked: PlanUnderGuard) -> model.Plan:
+    """Return the plan with an objection for each rollback of a resource that it would undo."""
+    session = asked.session
+    edited = partial(_edited, session) if isinstance(session, Session) else _all
+    found = undone_rollbacks(
+        asked.plan, asked.environment.guards, asked.review, asked.entries, edited=edited
+    )
+    return replace(asked.plan, guarded=(*asked.plan.guarded, *found))
+
+
+def undone_rollbacks(
+    plan: model.Plan,
+    guards: Guards,
+    review: UnderReview,
+    entries: Callable[[], Sequence[Entry]] = tuple,
+    *,
+    edited: Callable[[str, Sequence[model.Ref]], Collection[model.Ref]] = _all,
+) -> tuple[model.GuardViolation, ...]:
+    """Return one objection for each rollback of a resource that a write would undo.
+
+    Its level is review where the reviewed change edits every such field, else explicit. `entries`
+    reads those of the journal, and `edited` finds what `rollback RUN --write` edits.
+    """
+    if UNDOES_ROLLBACK in guards.allow:
+        return ()
+    found = [
+        (change, reason)
+        for change in plan.changes
+        for reason in (change.reasons if change.action.writes else ())
+        if isinstance(reason, model.UndoesRollback)
+    ]
+    if not found:
+        return ()
+    restoring = _restoring(entries())
+    runs: dict[str, list[model.Ref]] = {}
+    for change, reason in found:
+        if undone := restoring.get((change.ref, reason.at)):
+            runs.setdefault(undone, []).append(change.ref)
+    written = {(ref, undone) for undone, refs in runs.items() for ref in edited(undone, refs)}
+    objections = [
+        _objection(
+            change,
+            reason,
+            plan.environment,
+            _keeping(
+                change.ref,
+                undone
+                if (change.ref, undone := restoring.get((change.ref, reason.at))) in written
+                else None,
+            ),
+        )
+        for change, reason in found
+    ]
+    listed = review.listed(objections) if review.listed is not None else ()
+    base = review.base() if review.base is not None else None
+    ids = {change.ref: change.remote_id for change in plan.declared if change.remote_id is not None}
+    return tuple(
+        objection
+        if objection.key in listed or _is_edited(change, reason, base, ids)
+        else replace(objection, own_level=EXPLICIT_LEVEL, remedies=objection.remedies[1:])
+        for objection, (change, reason) in zip(objections, found, strict=True)
+    )
+
+
+def _objection(
+    change: model.Change, reason: model.UndoesRollback, environment: str, keeping: str
+) -> model.GuardViolation:
+    """Return the objection at level review."""
+    fields = "1 field" if len(reason.paths) == 1 else f"{len(reason.paths)} fields"
+    who, words = reason.actor or "someone", " would bring back what {} rolled back at {}, in {}"
+    return model.GuardViolation(
+        ref=change.ref,
+        said=words.format(quoted(who), quoted(reason.at), fields),
+        figures=words.format(who, reason.at, fields),
+        remedies=(
+            reviewing(),
+            keeping,
+            splitting(change.ref),
+            allowing(UNDOES_ROLLBACK, environment),
+            overriding(UNDOES_ROLLBACK),
+        ),
+        code=UNDOES_ROLLBACK,
+        own_level=REVIEW_LEVEL,
+    )
+
+
+def _restoring(entries: Sequence[Entry]) -> dict[tuple[model.Ref, str], str]:
+    """Map resources and times of rollbacks to the run that was rolled back.
+
+    `rollback RUN --write` edits the manifests to declare the same. A resource is left out where the
+    journal lacks the run, or where the rollback did not restore the declaration before the run.
+    """
+    runs = runs_of(entries)
+    found: dict[tuple[model.Ref, str], str] = {}
+    for run in runs:
+        undone = run.entry.command.removeprefix(f"{ROLLBACK} ")
+        named = [other for other in runs if other.entry.run.startswith(undone)]
+        if undone == run.entry.command or len(named) != 1:
+            continue
+        before = {state.ref: state.last for state in before_run(entries, named[0])}
+        written = (entry for entry in entries[run.begins : run.ends] if isinstance(entry, Started))
+        for entry in written:
+            last = before.get(entry.ref)
+            if last is not None and last.declared == entry.declared:
+                found |= {(entry.ref, taken.at): undone for taken in entry.takes_back}
+    return found
+
+
+def _keeping(ref: model.Ref, undone: str | None) -> str:
+    """Return how to keep what was rolled back."""
+    if undone is None:
+        return f"{_KEEP}: revert the change in the manifests"
+    return ResourceRemedy(
+        *(
+            f"{_KEEP}: `{from_journal('rollback', f'{undone} {refs} --write')}` edits the "
+            "manifests, and lists what is to be edited by hand"
+            for refs in (ref, ARGUMENTS)
+        )
+    )
+
+
+def _is_edited(
+    change: model.Change,
+    reason: model.UndoesRollback,
+    base: Mapping[model.Ref, Json] | None,
+    ids: Mapping[model.Ref, model.RemoteId],
+) -> bool:
+    if base is None or change.manifest is None:
+        return False
+    before = base.get(change.ref, ABSENT)
+    if before is not ABSENT:
+        before = resolve(before, ids)
+        # A reference to a resource outside this part of the plan has no id: it may be unchanged.
+        if references_in(before):
+            return False
+    shape = BY_NAME[change.ref.kind].shape
+    return are_edited(reason.paths, before, change.manifest.spec, shape)

@@ -338,7 +338,6 @@ def new_values(
     return values
 
 
-_UNLIKE: Final = "its manifest would still declare something else: edit it by hand"
 _NOT_DECLARED: Final = "no manifest declares it any more"
 
 
@@ -707,7 +706,7 @@ class WayBack:
                 return _said(error)
         now = {manifest.ref: manifest for manifest in after.manifests}
         if any(ref not in now or self._is_unlike(now[ref]) for ref in refs):
-            return _UNLIKE
+            return "its manifest would still declare something else: edit it by hand"
         known = {manifest.ref: manifest for manifest in self.workspace.manifests}
         for ref in _changed(self.workspace, after):
             # Another resource may change towards what is wanted of it.

@@ -14,11 +14,12 @@ import signal
 import subprocess
 import sys
 import time
-from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
+from threading import Thread
 from typing import IO, Self, TypeAlias, cast
 
 from reconciler.document import Json
@@ -26,9 +27,6 @@ from reconciler.errors import MissingExtra, ReconcilerError
 from reconciler.features.rules.rule_settings import Rule
 
 APART = Path(__file__).with_name("cel_worker.py")
-
-_SHARE = 1 << 16
-_TIMED = (signal.SIGPROF, signal.SIGXCPU)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,8 +53,6 @@ class Process:
 
     bounds: Bounds
     _process: subprocess.Popen[bytes] = field(init=False)
-    _sink: IO[bytes] = field(init=False)
-    _source: IO[bytes] = field(init=False)
     _unread: bytearray = field(default_factory=bytearray)
 
     def __post_init__(self) -> None:
@@ -65,61 +61,44 @@ class Process:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            bufsize=0,
             cwd="/",
             env={},
             # Signals to the run are handled by the run, not by this process.
             start_new_session=True,
         )
-        self._sink = cast("IO[bytes]", self._process.stdin)
-        self._source = cast("IO[bytes]", self._process.stdout)
-        for stream in (self._sink, self._source):
-            os.set_blocking(stream.fileno(), False)
 
     def end(self) -> None:
         """End the process, whatever it does."""
         self._process.kill()
-        self._process.wait()
-        self._sink.close()
-        self._source.close()
+        self._process.communicate()
 
     def told(self, line: Json, count: int) -> Iterator[Json]:
         """Send one line to the process, and yield the `count` lines that it answers.
 
         Raises Died.
         """
-        left = memoryview(json.dumps(line, ensure_ascii=False).encode() + b"\n")
+        text = json.dumps(line, ensure_ascii=False).encode() + b"\n"
+        # A process that does not run reads nothing, and a long line would wait for it.
+        Thread(target=self._write, args=(text,), daemon=True).start()
         with selectors.DefaultSelector() as ready:
-            ready.register(self._source, selectors.EVENT_READ)
-            ready.register(self._sink, selectors.EVENT_WRITE)
-            until = time.monotonic() + self.bounds.wall
+            ready.register(cast("IO[bytes]", self._process.stdout), selectors.EVENT_READ)
             while count:
-                found = ready.select(max(0.0, until - time.monotonic()))
-                if not found:
+                if not ready.select(self.bounds.wall):
                     raise Died(self._died())
-                for key, _ in found:
-                    if key.fileobj is self._sink:
-                        left = self._said(left)
-                        if not left:
-                            ready.unregister(self._sink)
-                    else:
-                        for value in self._heard():
-                            count -= 1
-                            until = time.monotonic() + self.bounds.wall
-                            yield value
+                for value in self._heard():
+                    count -= 1
+                    yield value
 
-    def _said(self, left: memoryview) -> memoryview:
-        try:
-            return left[os.write(self._sink.fileno(), left[:_SHARE]) :]
-        except BlockingIOError:
-            return left
-        except BrokenPipeError:
-            # What it wrote before it died is still to be read.
-            return left[len(left) :]
+    def _write(self, text: bytes) -> None:
+        sink = cast("IO[bytes]", self._process.stdin)
+        # What it wrote before it died is still to be read.
+        with suppress(BrokenPipeError):
+            sink.write(text)
+            sink.flush()
 
     def _heard(self) -> list[Json]:
         """Return the lines that have come. Raises Died where there will be none."""
-        heard = os.read(self._source.fileno(), _SHARE)
+        heard = os.read(cast("IO[bytes]", self._process.stdout).fileno(), 1 << 16)
         if not heard:
             raise Died(self._died())
         self._unread += heard
@@ -136,7 +115,7 @@ class Process:
                 self._process.kill()
                 return f"no answer came in {self.bounds.wall:g} s"
         code = self._process.returncode
-        if -code in _TIMED:
+        if -code in (signal.SIGPROF, signal.SIGXCPU):
             return f"it takes more than the {self.bounds.cpu:g} s that a rule may take"
         if code == -signal.SIGABRT:
             return f"it takes more than the {self.bounds.memory >> 20} MB that a rule may take"
@@ -198,11 +177,6 @@ class RuleInput:
     rules: tuple[int, ...]
 
 
-_Request: TypeAlias = tuple[int, tuple[int, ...]]
-"""The number of an input, and its rules: a single rule where all rules cost too much."""
-
-
-MOST_AT_ONCE = 50
 ASKED_NO_MORE = "it was too much for another resource, so it was not asked here"
 NO_PROCESS = "the process that judges rules could not be started"
 _NEVER_ASKED = "true"
@@ -240,59 +214,43 @@ class Judges:
 
     def verdicts(self, questions: Sequence[RuleInput]) -> list[dict[int, RuleVerdict]]:
         """Return the verdict of each rule on each document, by the rule's number."""
-        found: list[dict[int, RuleVerdict]] = [{} for _ in questions]
-        queue = deque((number, question.rules) for number, question in enumerate(questions))
-        while queue:
-            batch = self._next(queue, found)
-            began = time.monotonic()
-            requests: list[Json] = [
-                {"values": {**questions[number].values}, "rules": [*rules]}
-                for number, rules in batch
-            ]
-            try:
-                for line in self._process.told(requests, len(requests)):
-                    (number, rules), answers = batch.pop(0), cast("list[int | str]", line)
-                    found[number].update(zip(rules, map(_verdict, answers), strict=True))
-            except Died as death:
-                queue.extendleft(reversed(self._after(death, batch, found)))
-            self._spent += time.monotonic() - began
+        return [self._judged(question.values, question.rules) for question in questions]
+
+    def _judged(self, values: Mapping[str, Json], rules: Sequence[int]) -> dict[int, RuleVerdict]:
+        """Return the verdicts on a document; where all rules cost too much, each is asked alone."""
+        found: dict[int, RuleVerdict] = {
+            rule: verdict for rule in rules if (verdict := self._unasked(rule)) is not None
+        }
+        asked = [rule for rule in rules if rule not in found and rule not in self._flaws]
+        if not asked:
+            return found
+        why, began = "", time.monotonic()
+        try:
+            (answers,) = self._process.told({"values": {**values}, "rules": [*asked]}, 1)
+            found.update(zip(asked, map(_verdict, cast("list[int | str]", answers)), strict=True))
+        except Died as death:
+            why = str(death)
+            self._process.end()
+            self._begin()
+        self._spent += time.monotonic() - began
+        if why and len(asked) == 1:
+            found[asked[0]] = Broken(why, is_last=True)
+            self._dropped.add(asked[0])
+        elif why:
+            for rule in asked:
+                found |= self._judged(values, (rule,))
         return found
 
-    def _next(self, queue: deque[_Request], found: list[dict[int, RuleVerdict]]) -> list[_Request]:
-        """Return the next batch from the queue, without rules that were too expensive."""
-        batch: list[_Request] = []
-        while queue and len(batch) < MOST_AT_ONCE:
-            number, rules = queue.popleft()
-            left = []
-            for rule in rules:
-                if rule in self._dropped:
-                    # A rule that was never evaluated has not passed. Otherwise, whoever may exempt
-                    # one resource from a rule that is too expensive for it could lift that rule for
-                    # all others.
-                    found[number][rule] = Broken(ASKED_NO_MORE)
-                elif self._spent > self.bounds.in_all:
-                    message = f"all rules together take more than {self.bounds.in_all:g} s"
-                    found[number][rule] = Broken(message, is_last=True)
-                    self._dropped.add(rule)
-                elif rule not in self._flaws:
-                    left.append(rule)
-            if left:
-                batch.append((number, tuple(left)))
-        return batch
-
-    def _after(
-        self, death: Died, batch: Sequence[_Request], found: list[dict[int, RuleVerdict]]
-    ) -> list[_Request]:
-        """Start again, and return what is left; the failed request is split by rule."""
-        (number, rules), *rest = batch
-        parts: list[_Request] = [(number, (rule,)) for rule in rules]
-        if len(parts) == 1:
-            found[number][rules[0]] = Broken(str(death), is_last=True)
-            self._dropped.add(rules[0])
-            parts = []
-        self._process.end()
-        self._begin()
-        return [*parts, *rest]
+    def _unasked(self, rule: int) -> Broken | None:
+        """Return why a rule is not asked; None for one that is, or that has problems."""
+        if rule in self._dropped:
+            # A rule that was never evaluated has not passed. Otherwise, whoever may exempt one
+            # resource from a rule that is too expensive for it could lift that rule for all others.
+            return Broken(ASKED_NO_MORE)
+        if self._spent <= self.bounds.in_all:
+            return None
+        self._dropped.add(rule)
+        return Broken(f"all rules together take more than {self.bounds.in_all:g} s", is_last=True)
 
     def _begin(self) -> None:
         """Start the process, without the rules that were already too expensive."""
@@ -351,11 +309,7 @@ _REASONS = (
     (re.compile(r".*Iteration budget.*"), "it goes through more than the 10,000 items it may"),
     (re.compile(r"memory"), "it takes more memory than a rule may take"),
 )
-_NESTED = re.compile("recursion (depth|limit)")
 TOO_DEEP = "it is nested too deeply: split it into several rules"
-_UNKNOWN = re.compile(r"undeclared reference to '(.*)'")
-_EXPECTING = re.compile(r" expecting \{.*")
-_CONTAINER = " (in container '')"
 _KINDS = {
     "INT": "a number",
     "UINT": "a number",
@@ -377,13 +331,15 @@ def _flaws_in(part: str, said: str) -> Iterator[RuleProblem]:
         return
     found = list(_ERROR.finditer(said))
     if said and not found:
-        yield RuleProblem(part, 1, 1, TOO_DEEP if _NESTED.search(said) else said)
+        yield RuleProblem(
+            part, 1, 1, TOO_DEEP if re.search("recursion (depth|limit)", said) else said
+        )
     lines: set[str] = set()
     for match in found:
         # Further errors on the line of a syntax error are mostly about the same mistake.
         if match[1] not in lines or "undeclared" in match[3]:
-            words = _EXPECTING.sub("", match[3].replace(_CONTAINER, ""))
-            unknown = _UNKNOWN.fullmatch(words)
+            words = re.sub(r" expecting \{.*", "", match[3].replace(" (in container '')", ""))
+            unknown = re.fullmatch(r"undeclared reference to '(.*)'", words)
             name = unknown[1].split(".")[0] if unknown is not None else ""
             words = f"there is no `{name}` here" if name else words
             yield RuleProblem(part, int(match[1]), int(match[2]), words, name)

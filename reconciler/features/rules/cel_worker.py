@@ -1,9 +1,9 @@
 """The program of the separate process: expressions and documents in, verdicts out, by lines.
 
 It is run by its path, with no environment, and imports nothing of ours. The first line on stdin has
-the bounds and the expressions, each further line a list of documents to judge. A line is written
-once all is ready, after each rule, and after each document, before the next begins: so the reader
-knows which rule or document was too expensive.
+the bounds and the expressions, each further line a document to judge. A line is written once all
+is ready, after each rule, and after each document: so the reader knows which rule or document was
+too expensive.
 """
 
 from __future__ import annotations
@@ -117,11 +117,11 @@ def main() -> None:
         _tell([error[:WIDEST_TEXT] for _, error in pairs])
     for line in sys.stdin:
         signal.setitimer(signal.ITIMER_PROF, 0)
-        for question in json.loads(line):
-            wind()
-            environment = environments[" ".join(sorted(question["values"]))]
-            values = environment.Activation(question["values"])
-            _tell([_judged(rules[number], values) for number in question["rules"]])
+        question = json.loads(line)
+        wind()
+        environment = environments[" ".join(sorted(question["values"]))]
+        values = environment.Activation(question["values"])
+        _tell([_judged(rules[number], values) for number in question["rules"]])
 
 
 if __name__ == "__main__":

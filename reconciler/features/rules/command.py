@@ -37,7 +37,6 @@ from reconciler.syntax.suggestions import nearest
 from reconciler.syntax.tidy import yaml_text
 
 FAMILY: Final = Family("a rule", "rules of this project", "rules", "rules test")
-_NONE: Final = "The rule has no such example."
 
 
 def own_rule(code: str, options: Options) -> Explanation:
@@ -77,7 +76,7 @@ def _one_line(expression: str) -> str:
 
 def _sample(examples: Sequence[Mapping[str, Any]]) -> Sample:
     files = {f"example {nth}": yaml_text(dict(example)) for nth, example in enumerate(examples, 1)}
-    return Sample(files=files, says="" if files else _NONE)
+    return Sample(files=files, says="" if files else "The rule has no such example.")
 
 
 PASS, FAIL = "pass", "fail"

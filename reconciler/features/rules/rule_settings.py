@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import date
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, LiteralString
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
-from pydantic import AfterValidator, BaseModel, Field
-from pydantic_core import PydanticCustomError
+from pydantic import BaseModel, Field
 
 from reconciler.document import day_of
-from reconciler.model.assumptions import STRICT
+from reconciler.model.assumptions import STRICT, must
 from reconciler.model.guards import OWN_RULE
 
 if TYPE_CHECKING:
@@ -21,26 +20,13 @@ LONGEST_EXPRESSION = 4_000
 MOST_RULES = 500
 RESOURCE, CHANGE = "resource", "change"
 
-_READ = re.compile(r"\bresource\.((?:metadata|spec)(?:\.[A-Za-z_]\w*)+)")
 
-
-def _must(code: LiteralString, problem: str, holds: Callable[[str], object]) -> AfterValidator:
-    """Return the check of a text, with the problem of a text that does not pass it."""
-
-    def check(text: str) -> str:
-        if not holds(text):
-            raise PydanticCustomError(code, "{said}", {"said": problem})
-        return text
-
-    return AfterValidator(check)
-
-
-_NAMED = _must(
+_NAMED = must(
     "rule_name",
     "must be 1 to 63 of a-z, 0-9, `.`, `_`, `-`, and begin with a letter or digit",
     re.compile(r"[a-z0-9][a-z0-9._-]{0,62}").fullmatch,
 )
-_TEXT = _must("rule_text", "must not be empty", str.strip)
+_TEXT = must("rule_text", "must not be empty", str.strip)
 Expression = Annotated[str, Field(min_length=1, max_length=LONGEST_EXPRESSION), _TEXT]
 Example = dict[str, Any]
 
@@ -106,7 +92,7 @@ class Rule(_Strict):
         ),
     ] = "review"
     until: Annotated[
-        Annotated[str, _must("rule_until", "must be a day, as 2027-03-31", day_of)] | None,
+        Annotated[str, must("rule_until", "must be a day, as 2027-03-31", day_of)] | None,
         Field(description="The last day on which it holds, as 2027-03-31, in UTC."),
     ] = None
     at: Annotated[
@@ -144,7 +130,12 @@ class Rule(_Strict):
     @property
     def read_fields(self) -> tuple[tuple[str, ...], ...]:
         """The paths in a manifest that the check names; the last steps may be calls."""
-        return tuple(tuple(named.split(".")) for named in _READ.findall(self.check))
+        return tuple(
+            tuple(named.split("."))
+            for named in re.findall(
+                r"\bresource\.((?:metadata|spec)(?:\.[A-Za-z_]\w*)+)", self.check
+            )
+        )
 
     def holds_on(self, today: date) -> bool:
         """Return whether the rule applies on a day; `until` is its last day."""

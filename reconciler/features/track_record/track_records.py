@@ -70,31 +70,46 @@ if TYPE_CHECKING:
     from reconciler.api.client import Api
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TrackRecord:
-    """The record of one alert over the last `days` times 24 hours.
-
-    A figure is None if the service did not report it. `events` counts triggers, including the
-    `unclear` events: their type does not say whether they are triggers. `open_incidents` are open
-    now, whenever they began. `by_name` counts incidents, cases and events without an id that were
-    matched by the alert's name. `untied` counts events and cases that have only a version, which
-    may be an older, unknown version of this alert. `daily` are the triggers of each 24 hours, the
-    oldest first. `last_acknowledged` is a time in UTC, "" for none. `complete` says that nothing
-    was cut off, refused or left out; otherwise the figures are lower bounds.
-    """
+@with_config(ConfigDict(extra="ignore"))
+class TrackRecordDocument(TypedDict):
+    """The record of an alert before the plan: docs/track-record.md. null means unknown."""
 
     days: int
-    events: int | None
+    events: Annotated[int | None, Field(description="How often it fired.")]
     incidents: int | None
-    open_incidents: int | None
+    openIncidents: Annotated[int | None, Field(description="Open now, whenever they began.")]
     cases: int | None
-    complete: bool
-    unclear: int = 0
-    by_name: int = 0
-    untied: int = 0
-    cases_by_priority: Mapping[str, int] = field(default_factory=dict)
-    last_acknowledged: str = ""
-    daily: tuple[int, ...] = ()
+    complete: Annotated[
+        bool,
+        Field(description="false where something was cut off or refused: figures are the least."),
+    ]
+    unclearEvents: Annotated[
+        int, Field(description="Of the events, those of a type that does not say if it fired.")
+    ]
+    byName: Annotated[
+        int, Field(description="What has no id, and is counted as it has the alert's name.")
+    ]
+    untied: NotRequired[
+        Annotated[
+            int,
+            Field(
+                default=0,
+                description="Events and cases that may be of the alert: they name only a version, "
+                "and not all versions of the alert are known. Left out where there are none.",
+            ),
+        ]
+    ]
+    casesByPriority: dict[str, int]
+    lastAcknowledged: str | None
+    daily: Annotated[
+        list[int], Field(description="Events of each 24 hours up to the plan, the oldest first.")
+    ]
+
+
+TrackRecordMember: TypeAlias = Annotated[
+    TrackRecordDocument,
+    Field(description="Of an alert that the plan touches, where that was asked for."),
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +117,7 @@ class TrackRecords:
     """The track record of each alert that a plan touches. It changes by itself."""
 
     formats: ClassVar[str] = "reconciler.features.track_record.track_records:FORMATS"
-    by_ref: Mapping[Ref, TrackRecord]
+    by_ref: Mapping[Ref, TrackRecordDocument]
 
 
 MOST_REQUESTS = 20
@@ -268,7 +283,7 @@ async def with_track_records(request: SectionRequest) -> Plan:
 
 async def track_records(
     api: Api, plan: Plan, history: History, days: int, now: datetime
-) -> tuple[dict[Ref, TrackRecord], SignalsUnread | None]:
+) -> tuple[dict[Ref, TrackRecordDocument], SignalsUnread | None]:
     """Return the track record of each alert that a plan touches, and what the service refused."""
     span = Span(now - days * DAY, now)
     alerts = touched_alerts(plan, history, span)
@@ -332,7 +347,7 @@ def _with_versions_of(alert: KnownAlert, cases: Iterable[Case]) -> KnownAlert:
 
 def records_of(
     alerts: Sequence[KnownAlert], happened: SpanEvents, days: int, versions: Container[str]
-) -> tuple[dict[Ref, TrackRecord], int]:
+) -> tuple[dict[Ref, TrackRecordDocument], int]:
     """Count what happened by alert, and the events that name no alert.
 
     `versions` are the versions with a known alert.
@@ -347,8 +362,10 @@ def records_of(
     for alert in alerts:
         record = _record(alert, counts[alert.ref], happened, days)
         own = sum(_may_be_of(alert, at) for at in untied)
-        complete = record.complete and not (unnamed or own)
-        records[alert.ref] = replace(record, untied=own, complete=complete)
+        record["complete"] = record["complete"] and not (unnamed or own)
+        if own:
+            record["untied"] = own
+        records[alert.ref] = record
     return records, unnamed
 
 
@@ -483,23 +500,25 @@ def _alerts_of(case: Case, finder: Finder) -> tuple[set[Ref], bool]:
     return {ref for ref in found if ref is not None}, False
 
 
-def _record(alert: KnownAlert, count: _Count, happened: SpanEvents, days: int) -> TrackRecord:
+def _record(
+    alert: KnownAlert, count: _Count, happened: SpanEvents, days: int
+) -> TrackRecordDocument:
     events_told, events_whole = _events_of(alert, happened)
     incidents, opened, cases = happened.incidents, happened.open_incidents, happened.cases
     others = (incidents, opened, happened.incident_events, cases)
-    return TrackRecord(
-        days=days,
-        events=count.events if events_told else None,
-        incidents=None if incidents.unread else count.incidents,
-        open_incidents=None if opened.unread else count.open_incidents,
-        cases=None if cases.unread else count.cases,
-        complete=events_whole and all(other.is_complete for other in others),
-        unclear=count.unclear,
-        by_name=count.by_name,
-        cases_by_priority=dict(sorted(count.priorities.items())),
-        last_acknowledged=stamp(count.acknowledged) if count.acknowledged else "",
-        daily=tuple(count.days[day] for day in range(days)) if events_told else (),
-    )
+    return {
+        "days": days,
+        "events": count.events if events_told else None,
+        "incidents": None if incidents.unread else count.incidents,
+        "openIncidents": None if opened.unread else count.open_incidents,
+        "cases": None if cases.unread else count.cases,
+        "complete": events_whole and all(other.is_complete for other in others),
+        "unclearEvents": count.unclear,
+        "byName": count.by_name,
+        "casesByPriority": dict(sorted(count.priorities.items())),
+        "lastAcknowledged": stamp(count.acknowledged) if count.acknowledged else None,
+        "daily": [count.days[day] for day in range(days)] if events_told else [],
+    }
 
 
 def _events_of(alert: KnownAlert, happened: SpanEvents) -> tuple[bool, bool]:
@@ -513,118 +532,58 @@ def _events_of(alert: KnownAlert, happened: SpanEvents) -> tuple[bool, bool]:
     return is_read, alert.all_versions and by_version
 
 
-@with_config(ConfigDict(extra="ignore"))
-class TrackRecordDocument(TypedDict):
-    """The record of an alert before the plan: docs/track-record.md. null means unknown."""
-
-    days: int
-    events: Annotated[int | None, Field(description="How often it fired.")]
-    incidents: int | None
-    openIncidents: Annotated[int | None, Field(description="Open now, whenever they began.")]
-    cases: int | None
-    complete: Annotated[
-        bool,
-        Field(description="false where something was cut off or refused: figures are the least."),
-    ]
-    unclearEvents: Annotated[
-        int, Field(description="Of the events, those of a type that does not say if it fired.")
-    ]
-    byName: Annotated[
-        int, Field(description="What has no id, and is counted as it has the alert's name.")
-    ]
-    untied: NotRequired[
-        Annotated[
-            int,
-            Field(
-                default=0,
-                description="Events and cases that may be of the alert: they name only a version, "
-                "and not all versions of the alert are known. Left out where there are none.",
-            ),
-        ]
-    ]
-    casesByPriority: dict[str, int]
-    lastAcknowledged: str | None
-    daily: Annotated[
-        list[int], Field(description="Events of each 24 hours up to the plan, the oldest first.")
-    ]
-
-
-TrackRecordMember: TypeAlias = Annotated[
-    TrackRecordDocument,
-    Field(description="Of an alert that the plan touches, where that was asked for."),
-]
-
-
-def track_record_document(record: TrackRecord) -> TrackRecordDocument:
-    """Return the JSON form."""
-    document: TrackRecordDocument = {
-        "days": record.days,
-        "events": record.events,
-        "incidents": record.incidents,
-        "openIncidents": record.open_incidents,
-        "cases": record.cases,
-        "complete": record.complete,
-        "unclearEvents": record.unclear,
-        "byName": record.by_name,
-        "casesByPriority": dict(record.cases_by_priority),
-        "lastAcknowledged": record.last_acknowledged or None,
-        "daily": list(record.daily),
-    }
-    if record.untied:
-        document["untied"] = record.untied
-    return document
-
-
-def describe_record(record: TrackRecord) -> str:
+def describe_record(record: TrackRecordDocument) -> str:
     """Return the record as the beginning of a sentence, without foreign text."""
     parts = [_fired(record), _incidents(record), _cases(record)]
-    sentence = f"{', '.join(parts)} in {plural(record.days, 'day')}"
-    if record.last_acknowledged:
-        sentence += f", last acknowledged {record.last_acknowledged[:10]}"
+    sentence = f"{', '.join(parts)} in {plural(record['days'], 'day')}"
+    if record["lastAcknowledged"]:
+        sentence += f", last acknowledged {record['lastAcknowledged'][:10]}"
     return sentence + "".join(f" ({caveat})" for caveat in _caveats(record))
 
 
-def _fired(record: TrackRecord) -> str:
-    if record.events is None:
+def _fired(record: TrackRecordDocument) -> str:
+    if record["events"] is None:
         return "how often it fired is not known"
-    least = "" if record.complete else "at least "
-    match record.events:
+    least = "" if record["complete"] else "at least "
+    match record["events"]:
         case 0:
-            return "never fired" if record.complete else "not seen to fire"
+            return "never fired" if record["complete"] else "not seen to fire"
         case 1:
             return f"fired {least}once"
         case count:
             return f"fired {least}{count:,} times"
 
 
-def _incidents(record: TrackRecord) -> str:
+def _incidents(record: TrackRecordDocument) -> str:
     counted = "incidents not known"
-    if record.incidents is not None:
-        counted = plural(record.incidents, "incident") if record.incidents else "no incident"
-    return f"{counted}, {record.open_incidents:,} open now" if record.open_incidents else counted
+    if record["incidents"] is not None:
+        counted = plural(record["incidents"], "incident") if record["incidents"] else "no incident"
+    return (
+        f"{counted}, {record['openIncidents']:,} open now" if record["openIncidents"] else counted
+    )
 
 
-def _cases(record: TrackRecord) -> str:
-    if record.cases is None:
+def _cases(record: TrackRecordDocument) -> str:
+    if record["cases"] is None:
         return "cases not known"
-    kinds: Mapping[str, int] = record.cases_by_priority
+    kinds: Mapping[str, int] = record["casesByPriority"]
     return ", ".join(plural(count, f"{kind} case") for kind, count in kinds.items()) or "no case"
 
 
-def _caveats(record: TrackRecord) -> Iterator[str]:
-    if record.untied:
-        records = plural(record.untied, "record")
-        tell = "names" if record.untied == 1 else "name"
+def _caveats(record: TrackRecordDocument) -> Iterator[str]:
+    if untied := record.get("untied"):
+        records = plural(untied, "record")
+        tell = "names" if untied == 1 else "name"
         yield f"not all its versions are known, and {records} {tell} only an unknown one"
-    elif not record.complete:
+    elif not record["complete"]:
         yield "not all was returned"
-    if record.unclear:
-        yield f"{record.unclear:,} of a type that may not be a trigger"
-    if record.by_name:
-        yield f"{record.by_name:,} counted by its name alone"
+    if record["unclearEvents"]:
+        yield f"{record['unclearEvents']:,} of a type that may not be a trigger"
+    if record["byName"]:
+        yield f"{record['byName']:,} counted by its name alone"
 
 
-def describe_track_record(change: Change, record: TrackRecord) -> str:
+def describe_track_record(change: Change, record: TrackRecordDocument) -> str:
     """Return what an alert did, and what the change takes away from it."""
     taken = [weakening.said for weakening in BY_NAME[change.ref.kind].weakens(change)]
     after = f"; with this change {', and '.join(taken)}" if taken else ""
@@ -634,7 +593,7 @@ def describe_track_record(change: Change, record: TrackRecord) -> str:
 def track_record_members(records: TrackRecords, change: Change) -> Mapping[str, object]:
     """Return the members of the JSON of a change; none where no record was read."""
     record = records.by_ref.get(change.ref)
-    return {} if record is None else {"trackRecord": track_record_document(record)}
+    return {} if record is None else {"trackRecord": record}
 
 
 def track_record_lines(records: TrackRecords, change: Change, style: Style) -> Iterator[str]:
@@ -648,7 +607,7 @@ def track_record_markdown(records: TrackRecords, changes: Sequence[Change]) -> I
     """Yield a list for a comment, the alerts that fired most often first."""
     known = records.by_ref
     found = [(change, known[change.ref]) for change in changes if change.ref in known]
-    found.sort(key=lambda pair: (-(pair[1].events or 0), WORST_FIRST.index(pair[0].action)))
+    found.sort(key=lambda pair: (-(pair[1]["events"] or 0), WORST_FIRST.index(pair[0].action)))
     items = [
         f"{code(str(change.ref), LONGEST_NAME)}: {describe_track_record(change, record)}"
         for change, record in found
@@ -668,26 +627,26 @@ def _card(records: TrackRecords, change: Change) -> Markup:
         return NOTHING
     summary = describe_track_record(change, record)
     summary = summary[0].upper() + summary[1:]
-    return figure(summary, _strip(record)) if record.daily else of_class("p", "track", summary)
+    return figure(summary, _strip(record)) if record["daily"] else of_class("p", "track", summary)
 
 
-def _strip(record: TrackRecord) -> Markup:
+def _strip(record: TrackRecordDocument) -> Markup:
     """Return a bar for each 24 hours. The labels below are text, so that they stay readable."""
-    most = max(record.daily)
-    width = min(WIDEST, STEP * len(record.daily))
-    label = f"Fired in each 24 hours, the oldest first: {', '.join(map(str, record.daily))}"
+    most = max(record["daily"])
+    width = min(WIDEST, STEP * len(record["daily"]))
+    label = f"Fired in each 24 hours, the oldest first: {', '.join(map(str, record['daily']))}"
     drawn = picture(label, width, HEIGHT, *_bars(record, width, most), classes="strip")
     ends = (
-        element("span", f"{plural(record.days, 'day')} ago"),
+        element("span", f"{plural(record['days'], 'day')} ago"),
         element("span", f"at most {most:,} in 24 hours"),
         element("span", "now"),
     )
     return of_class("div", "track", drawn, of_class("p", "ends", *ends))
 
 
-def _bars(record: TrackRecord, width: float, most: int) -> Iterator[Markup]:
-    step = width / len(record.daily)
-    for number, count in enumerate(record.daily):
+def _bars(record: TrackRecordDocument, width: float, most: int) -> Iterator[Markup]:
+    step = width / len(record["daily"])
+    for number, count in enumerate(record["daily"]):
         height = max(LEAST, HEIGHT * count / most) if count else 1
         yield shape(
             "rect",

@@ -260,8 +260,6 @@ MOST_REQUESTS: Final = 60
 CLOCKS: Final = timedelta(minutes=2)
 """How far the clocks of the service and of this machine may differ."""
 
-_HOUR = timedelta(hours=1)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Touched(KnownAlert):
@@ -423,7 +421,7 @@ def _counted(
     if cause := _cause(alert, spans, told, untold):
         return _Counted(found=replace(found, cause=cause))
     assert spans is not None  # noqa: S101 - otherwise there is a cause
-    hours = (spans.after.until - spans.after.since) / _HOUR
+    hours = (spans.after.until - spans.after.since) / timedelta(hours=1)
 
     def count(span: Span) -> int:
         return sum(span.since <= at < span.until for at in moments)

@@ -13,7 +13,7 @@ from harness.repositories import git_environ
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reconciler.features.audit.command import GIT, JOURNAL, Ages, writes_of
+from reconciler.features.audit.command import GIT, JOURNAL, Ages
 from reconciler.journal.entries import (
     Entry,
     Forgotten,
@@ -113,16 +113,6 @@ def test_never_longer_than_it_is(writes: list[tuple[int, bool, bool]]) -> None:
     else:
         last_on = max((i for i, (_, flag) in enumerate(taken) if flag), default=-1)
         assert found == (taken[last_on + 1][0], JOURNAL)
-
-
-def test_writes_are_in_order() -> None:
-    """Each acknowledged write of a resource is there once, the oldest first."""
-    found = writes_of([*write(9, enabled=True), *write(3, enabled=False)])[REF]
-
-    assert [dict(dated_write.declared) for dated_write in found] == [
-        {"enabled": True},
-        {"enabled": False},
-    ]
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from harness.golden import Golden
 from harness.workspaces import Workspace, project_at
 
 from reconciler.errors import UsageError
-from reconciler.features.explain.look_up import expanded
+from reconciler.features.explain.field_reference import expanded
 from reconciler.operations.open_project import Options
 
 TEXT = """\

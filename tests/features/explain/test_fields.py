@@ -20,9 +20,10 @@ from reconciler.features.explain.field_reference import (
     Field,
     Need,
     all_fields,
+    document_of,
+    look_up,
     roots,
 )
-from reconciler.features.explain.look_up import document_of, look_up
 from reconciler.kinds import BY_NAME, KINDS
 from reconciler.kinds.checks import lint
 from reconciler.kinds.field_traits import MANIFEST, MANIFEST_KEYS

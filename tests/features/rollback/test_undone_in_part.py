@@ -6,8 +6,7 @@ import pytest
 from harness.sites import PLACE, Site
 
 from reconciler.document import Json
-from reconciler.features.rollback.roll_back import Found, with_restored
-from reconciler.features.rollback.undone_rollbacks import undone_rollbacks
+from reconciler.features.rollback.roll_back import Found, undone_rollbacks, with_restored
 from reconciler.journal.entries import RunEntry
 from reconciler.journal.history import RunSummary
 from reconciler.model import (

@@ -13,8 +13,8 @@ from harness.jobs import Jobs
 from harness.sites import manifest_of
 from harness.workspaces import PROJECT, SLO, VIEW, Workspace, project_at
 
-from reconciler.features.rules import rule_guards
-from reconciler.features.rules.rule_guards import with_own_rules
+from reconciler.features.rules import rule_checks
+from reconciler.features.rules.rule_checks import with_own_rules
 from reconciler.features.rules.rule_settings import Rule
 from reconciler.model import (
     Action,
@@ -230,7 +230,7 @@ def test_nothing_is_judged_in_vain(
     made: Plan, fields: dict[str, Any], number: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Where no rule of plans holds, or nothing would be written, nobody is asked to judge."""
-    monkeypatch.setattr(rule_guards, "Judges", None)
+    monkeypatch.setattr(rule_checks, "Judges", None)
     asked = rule(check="false", **fields)
     only = replace(made, changes=made.changes[:number])
 
