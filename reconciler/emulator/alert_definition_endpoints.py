@@ -183,11 +183,6 @@ class NotificationGroup(WireObject):
     webhooks: list[Webhook] = Field(default_factory=list)
 
 
-AlertPriority = Annotated[
-    str, OpenEnum("ALERT_DEF_PRIORITY_", "P5_OR_UNSPECIFIED", "P1", "P2", "P3", "P4")
-]
-AlertType = Annotated[str, OpenEnum("ALERT_DEF_TYPE_", "LOGS_IMMEDIATE_OR_UNSPECIFIED")]
-AlertStatus = Annotated[str, OpenEnum("ALERT_DEF_STATUS_", "UNSPECIFIED")]
 DayOfWeek = Annotated[
     str,
     OpenEnum(
@@ -251,8 +246,12 @@ class AlertDefProperties(WireObject):
     enabled: bool = False
     deleted: bool = False
     phantom_mode: bool = False
-    priority: AlertPriority = "ALERT_DEF_PRIORITY_P5_OR_UNSPECIFIED"
-    type: AlertType = "ALERT_DEF_TYPE_LOGS_IMMEDIATE_OR_UNSPECIFIED"
+    priority: Annotated[
+        str, OpenEnum("ALERT_DEF_PRIORITY_", "P5_OR_UNSPECIFIED", "P1", "P2", "P3", "P4")
+    ] = "ALERT_DEF_PRIORITY_P5_OR_UNSPECIFIED"
+    type: Annotated[str, OpenEnum("ALERT_DEF_TYPE_", "LOGS_IMMEDIATE_OR_UNSPECIFIED")] = (
+        "ALERT_DEF_TYPE_LOGS_IMMEDIATE_OR_UNSPECIFIED"
+    )
     entity_labels: Labels = Field(default_factory=dict)
     group_by_keys: Annotated[list[str], Field(max_length=100)] = Field(default_factory=list)
     active_on: ActiveOn | None = None
@@ -304,7 +303,9 @@ class StoredAlertDefinition(WireObject):
     created_time: Timestamp
     updated_time: Timestamp
     last_triggered_time: Timestamp | None = None
-    status: AlertStatus = "ALERT_DEF_STATUS_UNSPECIFIED"
+    status: Annotated[str, OpenEnum("ALERT_DEF_STATUS_", "UNSPECIFIED")] = (
+        "ALERT_DEF_STATUS_UNSPECIFIED"
+    )
 
 
 class AlertDefId(WireObject):

@@ -149,9 +149,6 @@ class Layout(WireObject):
     sections: Annotated[list[Section], Field(max_length=1000)] = Field(default_factory=list)
 
 
-AnnotationColor = Annotated[str, OpenEnum("ANNOTATION_COLOR_", "UNSPECIFIED")]
-AnnotationOrientation = Annotated[str, OpenEnum("ANNOTATION_ORIENTATION_", "VERTICAL_UNSPECIFIED")]
-DataMode = Annotated[str, OpenEnum("DATA_MODE_TYPE_", "HIGH_UNSPECIFIED")]
 DatasetScope = Annotated[str, OpenEnum("DATASET_SCOPE_", "UNSPECIFIED")]
 
 
@@ -183,10 +180,14 @@ class AnnotationStrategy(WireObject):
 class QueryLanguageSource(WireObject):
     """Marks found by a query."""
 
-    data_mode_type: DataMode = "DATA_MODE_TYPE_HIGH_UNSPECIFIED"
+    data_mode_type: Annotated[str, OpenEnum("DATA_MODE_TYPE_", "HIGH_UNSPECIFIED")] = (
+        "DATA_MODE_TYPE_HIGH_UNSPECIFIED"
+    )
     label_fields: list[ObservationField] = Field(default_factory=list)
     message_template: str = ""
-    orientation: AnnotationOrientation = "ANNOTATION_ORIENTATION_VERTICAL_UNSPECIFIED"
+    orientation: Annotated[str, OpenEnum("ANNOTATION_ORIENTATION_", "VERTICAL_UNSPECIFIED")] = (
+        "ANNOTATION_ORIENTATION_VERTICAL_UNSPECIFIED"
+    )
     query: AnnotationQuery | None = None
     strategy: AnnotationStrategy | None = None
 
@@ -216,14 +217,11 @@ class Annotation(WireObject):
     name: str = ""
     description: str = ""
     enabled: bool = False
-    color: AnnotationColor = "ANNOTATION_COLOR_UNSPECIFIED"
+    color: Annotated[str, OpenEnum("ANNOTATION_COLOR_", "UNSPECIFIED")] = (
+        "ANNOTATION_COLOR_UNSPECIFIED"
+    )
     scope: AnnotationScope | None = None
     source: AnnotationSource | None = None
-
-
-OrderDirection = Annotated[str, OpenEnum("ORDER_DIRECTION_", "UNSPECIFIED")]
-VariableDisplay = Annotated[str, OpenEnum("VARIABLE_DISPLAY_TYPE_", "UNSPECIFIED")]
-VariableDisplayV2 = Annotated[str, OpenEnum("VARIABLE_DISPLAY_TYPE_V2_", "UNSPECIFIED")]
 
 
 class ConstantDefinition(WireObject):
@@ -244,7 +242,9 @@ class Variable(WireObject):
     name: str = ""
     display_name: str = ""
     description: str = ""
-    display_type: VariableDisplay = "VARIABLE_DISPLAY_TYPE_UNSPECIFIED"
+    display_type: Annotated[str, OpenEnum("VARIABLE_DISPLAY_TYPE_", "UNSPECIFIED")] = (
+        "VARIABLE_DISPLAY_TYPE_UNSPECIFIED"
+    )
     definition: VariableDefinition | None = None
 
 
@@ -268,7 +268,9 @@ class StaticSource(WireObject):
 
     all_option: AllOption | None = None
     values: list[StaticValue] = Field(default_factory=list)
-    values_order_direction: OrderDirection = "ORDER_DIRECTION_UNSPECIFIED"
+    values_order_direction: Annotated[str, OpenEnum("ORDER_DIRECTION_", "UNSPECIFIED")] = (
+        "ORDER_DIRECTION_UNSPECIFIED"
+    )
 
 
 class VariableSource(WireObject):
@@ -303,17 +305,17 @@ class VariableV2(Identified):
     display_name: str = ""
     description: str = ""
     display_full_row: bool = False
-    display_type: VariableDisplayV2 = "VARIABLE_DISPLAY_TYPE_V2_UNSPECIFIED"
+    display_type: Annotated[str, OpenEnum("VARIABLE_DISPLAY_TYPE_V2_", "UNSPECIFIED")] = (
+        "VARIABLE_DISPLAY_TYPE_V2_UNSPECIFIED"
+    )
     source: VariableSource | None = None
     value: VariableValue | None = None
 
 
-ActionDataSource = Annotated[str, OpenEnum("ACTION_DATA_SOURCE_TYPE_", "NONE_UNSPECIFIED")]
 OriginType = Annotated[str, OpenEnum("TOKEN_ORIGIN_TYPE_", "UNSPECIFIED", "USER", "API")]
 
 DASHBOARD_ID = "^[A-Za-z0-9_-]{21}$"  # docs/assumptions.md; a profile may allow others
 DashboardId = Annotated[str, Field(min_length=1, json_schema_extra={"pattern": DASHBOARD_ID})]
-SlugName = Annotated[str, Field(max_length=255, pattern=r"^[a-z0-9]+(?:[-_]+[a-z0-9]+)*$")]
 
 
 class FolderPath(WireObject):
@@ -346,7 +348,9 @@ class Action(WireObject):
 
     id: str = ""
     name: str = ""
-    data_source: ActionDataSource = "ACTION_DATA_SOURCE_TYPE_NONE_UNSPECIFIED"
+    data_source: Annotated[str, OpenEnum("ACTION_DATA_SOURCE_TYPE_", "NONE_UNSPECIFIED")] = (
+        "ACTION_DATA_SOURCE_TYPE_NONE_UNSPECIFIED"
+    )
     definition: ActionDefinition | None = None
     should_open_in_new_window: bool = False
     widget_id: str = ""
@@ -406,7 +410,9 @@ class Dashboard(WireObject):
     id: DashboardId | None = None
     name: Annotated[str, Field(min_length=1, max_length=4096)]
     description: Annotated[str, Field(max_length=4096)] = ""
-    slug_name: SlugName | None = None
+    slug_name: (
+        Annotated[str, Field(max_length=255, pattern=r"^[a-z0-9]+(?:[-_]+[a-z0-9]+)*$")] | None
+    ) = None
     folder_id: Identifier | None = None
     folder_path: FolderPath | None = None
     off: Empty | None = None

@@ -34,16 +34,12 @@ from reconciler.emulator.wire_models import (
 PolicyPriority = Annotated[
     str, OpenEnum("PRIORITY_TYPE_", "UNSPECIFIED", "BLOCK", "LOW", "MEDIUM", "HIGH")
 ]
-RuleType = Annotated[
-    str, OpenEnum("RULE_TYPE_ID_", "UNSPECIFIED", "IS", "IS_NOT", "START_WITH", "INCLUDES")
-]
 Severity = Annotated[
     str,
     OpenEnum(
         "SEVERITY_", "UNSPECIFIED", "DEBUG", "VERBOSE", "INFO", "WARNING", "ERROR", "CRITICAL"
     ),
 ]
-SourceType = Literal["SOURCE_TYPE_UNSPECIFIED", "SOURCE_TYPE_LOGS", "SOURCE_TYPE_SPANS"]
 
 POLICY_LIMIT = 200  # docs/assumptions.md: seen, not in the document
 
@@ -52,7 +48,6 @@ def _is_latin_1(text: str) -> bool:
     return all(ord(character) < 256 for character in text)  # noqa: PLR2004 - the size of Latin-1
 
 
-PolicyName = Annotated[str, Field(min_length=1, max_length=255)]
 _LATIN_1 = Field(json_schema_extra={"pattern": "^[\\u0000-\\u00ff]*$"})
 PolicyDescription = Annotated[
     str,
@@ -66,7 +61,9 @@ class PolicyRule(WireObject):
     """A condition on the name of an application or subsystem; commas in `name` separate several."""
 
     name: str = ""
-    rule_type_id: RuleType = "RULE_TYPE_ID_UNSPECIFIED"
+    rule_type_id: Annotated[
+        str, OpenEnum("RULE_TYPE_ID_", "UNSPECIFIED", "IS", "IS_NOT", "START_WITH", "INCLUDES")
+    ] = "RULE_TYPE_ID_UNSPECIFIED"
 
 
 class ArchiveRetention(WireObject):
@@ -119,7 +116,7 @@ class PolicyInput(WireObject):
         "logRules",
     }
 
-    name: PolicyName
+    name: Annotated[str, Field(min_length=1, max_length=255)]
     description: PolicyDescription = ""
     priority: PolicyPriority = "PRIORITY_TYPE_UNSPECIFIED"
     disabled: bool = False
@@ -159,9 +156,11 @@ class PolicyQuery(WireObject):
     """Query of endpoint 15; a source type of spans lists none. Names: docs/assumptions.md."""
 
     enabled_only: Annotated[Flag, Field(alias="enabled_only")] = False
-    source_type: Annotated[SourceType, BeforeValidator(only), Field(alias="source_type")] = (
-        "SOURCE_TYPE_UNSPECIFIED"
-    )
+    source_type: Annotated[
+        Literal["SOURCE_TYPE_UNSPECIFIED", "SOURCE_TYPE_LOGS", "SOURCE_TYPE_SPANS"],
+        BeforeValidator(only),
+        Field(alias="source_type"),
+    ] = "SOURCE_TYPE_UNSPECIFIED"
 
 
 class PolicyListReply(WireObject):

@@ -124,10 +124,6 @@ CasePriority = Annotated[
     str, OpenEnum("CASE_PRIORITY_", "UNSPECIFIED", "P1", "P2", "P3", "P4", "P5")
 ]
 CaseState = Annotated[str, OpenEnum("CASE_STATE_", "UNSPECIFIED", "CREATED", "ACTIVE", "RESOLVED")]
-CaseStatus = Annotated[
-    str, OpenEnum("CASE_STATUS_", "UNSPECIFIED", "OPEN", "ACKNOWLEDGED", "CLOSED")
-]
-CaseResolver = Annotated[str, OpenEnum("CASE_RESOLVER_", "UNSPECIFIED", "USER", "SYSTEM")]
 CaseOrderField = Annotated[
     str,
     OpenEnum(
@@ -143,11 +139,6 @@ CaseOrderField = Annotated[
 ]
 CaseOrderDirection = Annotated[
     str, OpenEnum("CASE_ORDER_BY_DIRECTION_", "UNSPECIFIED", "ASC", "DESC")
-]
-IndicatorGrouping = Annotated[str, OpenEnum("GROUPING_TYPE_", "UNSPECIFIED")]
-IndicatorPriority = Annotated[str, OpenEnum("ALERT_PRIORITY_", "UNSPECIFIED", "P1", "P2", "P3")]
-IndicatorState = Annotated[
-    str, OpenEnum("ALERT_INDICATOR_STATE_", "UNSPECIFIED", "TRIGGERED", "RESOLVED")
 ]
 
 
@@ -182,7 +173,9 @@ class ResolutionDetails(WireObject):
     """When the case ended, and who ended it."""
 
     resolve_time: Timestamp | None = None
-    resolved_by: CaseResolver = "CASE_RESOLVER_UNSPECIFIED"
+    resolved_by: Annotated[str, OpenEnum("CASE_RESOLVER_", "UNSPECIFIED", "USER", "SYSTEM")] = (
+        "CASE_RESOLVER_UNSPECIFIED"
+    )
 
 
 class AlertIndicator(WireObject):
@@ -190,10 +183,16 @@ class AlertIndicator(WireObject):
 
     alert_id: str
     alert_version_id: str
-    grouping_type: IndicatorGrouping = "GROUPING_TYPE_UNSPECIFIED"
+    grouping_type: Annotated[str, OpenEnum("GROUPING_TYPE_", "UNSPECIFIED")] = (
+        "GROUPING_TYPE_UNSPECIFIED"
+    )
     groupings: list[KeyValue] = Field(default_factory=list)
-    priority: IndicatorPriority = "ALERT_PRIORITY_UNSPECIFIED"
-    state: IndicatorState = "ALERT_INDICATOR_STATE_UNSPECIFIED"
+    priority: Annotated[str, OpenEnum("ALERT_PRIORITY_", "UNSPECIFIED", "P1", "P2", "P3")] = (
+        "ALERT_PRIORITY_UNSPECIFIED"
+    )
+    state: Annotated[
+        str, OpenEnum("ALERT_INDICATOR_STATE_", "UNSPECIFIED", "TRIGGERED", "RESOLVED")
+    ] = "ALERT_INDICATOR_STATE_UNSPECIFIED"
     trigger_time: Timestamp | None = None
     resolve_time: Timestamp | None = None
 
@@ -213,7 +212,9 @@ class Case(WireObject):
     priority: CasePriority
     priority_details: PriorityDetails | None = None
     state: CaseState
-    status: CaseStatus
+    status: Annotated[
+        str, OpenEnum("CASE_STATUS_", "UNSPECIFIED", "OPEN", "ACKNOWLEDGED", "CLOSED")
+    ]
     create_time: Timestamp
     update_time: Timestamp | None = None
     acknowledge_time: Timestamp | None = None
@@ -447,10 +448,6 @@ IncidentEventType = Annotated[
         "SNOOZE_INDICATOR",
     ),
 ]
-OriginatorType = Annotated[str, OpenEnum("ORIGINATOR_TYPE_", "UNSPECIFIED", "USER", "AUTOMATIC")]
-IncidentAlertType = Annotated[
-    str, OpenEnum("INCIDENT_EVENT_ALERT_TYPE_", "STANDARD_OR_UNSPECIFIED", "METRIC", "SLO")
-]
 
 
 class User(WireObject):
@@ -471,7 +468,9 @@ class IncidentEvent(WireObject):
 
     id: str
     incident_event_type: IncidentEventType = "INCIDENT_EVENT_TYPE_UNSPECIFIED"
-    originator_type: OriginatorType = "ORIGINATOR_TYPE_UNSPECIFIED"
+    originator_type: Annotated[
+        str, OpenEnum("ORIGINATOR_TYPE_", "UNSPECIFIED", "USER", "AUTOMATIC")
+    ] = "ORIGINATOR_TYPE_UNSPECIFIED"
     administrative_event: User | None = None
     close: Empty | None = None
 
@@ -507,7 +506,9 @@ class IncidentEventMetadata(WireObject):
     alert_id: str = ""
     alert_labels: list[KeyValue] = Field(default_factory=list)
     alert_name: str = ""
-    alert_type: IncidentAlertType = "INCIDENT_EVENT_ALERT_TYPE_STANDARD_OR_UNSPECIFIED"
+    alert_type: Annotated[
+        str, OpenEnum("INCIDENT_EVENT_ALERT_TYPE_", "STANDARD_OR_UNSPECIFIED", "METRIC", "SLO")
+    ] = "INCIDENT_EVENT_ALERT_TYPE_STANDARD_OR_UNSPECIFIED"
     incident_permutation: Annotated[Empty, Field(default_factory=Empty)]
     incident_severity: IncidentSeverity = "INCIDENT_SEVERITY_UNSPECIFIED"
     incident_state: IncidentState = "INCIDENT_STATE_UNSPECIFIED"

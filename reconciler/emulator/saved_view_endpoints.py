@@ -25,7 +25,6 @@ ViewType = Annotated[
     OpenEnum("VIEW_TYPE_", "UNSPECIFIED", "LOGS", "TEMPLATES", "ARCHIVE_LOGS", "ARCHIVE_TEMPLATES"),
 ]
 
-ViewName = Annotated[str, Field(min_length=1, max_length=250)]
 FolderId = Annotated[
     str,
     Field(
@@ -84,7 +83,7 @@ class SavedViewFields(WireObject):
 
     read_only: ClassVar[frozenset[str]] = frozenset({"id"})
 
-    name: ViewName
+    name: Annotated[str, Field(min_length=1, max_length=250)]
     time_selection: TimeSelection
     filters: ViewFilters | None = None
     folder_id: FolderId | None = None

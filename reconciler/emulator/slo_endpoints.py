@@ -44,7 +44,6 @@ SloTimeFrame = Literal[
     "SLO_TIME_FRAME_21_DAYS",
     "SLO_TIME_FRAME_28_DAYS",
 ]
-SloWindow = Annotated[str, OpenEnum("WINDOW_SLO_WINDOW_", "UNSPECIFIED", "1_MINUTE", "5_MINUTES")]
 ComparisonOperator = Annotated[
     str,
     OpenEnum(
@@ -55,9 +54,6 @@ ComparisonOperator = Annotated[
         "LESS_THAN",
         "LESS_THAN_OR_EQUALS",
     ),
-]
-MissingDataStrategy = Annotated[
-    str, OpenEnum("MISSING_DATA_STRATEGY_", "UNSPECIFIED", "UNCOUNTED", "GOOD", "BAD")
 ]
 
 
@@ -78,10 +74,14 @@ class WindowBasedMetricSli(WireObject):
     """The share of windows in which a query keeps to a threshold."""
 
     query: MetricQuery
-    window: SloWindow = "WINDOW_SLO_WINDOW_UNSPECIFIED"
+    window: Annotated[
+        str, OpenEnum("WINDOW_SLO_WINDOW_", "UNSPECIFIED", "1_MINUTE", "5_MINUTES")
+    ] = "WINDOW_SLO_WINDOW_UNSPECIFIED"
     comparison_operator: ComparisonOperator = "COMPARISON_OPERATOR_UNSPECIFIED"
     threshold: float = 0.0
-    missing_data_strategy: MissingDataStrategy = "MISSING_DATA_STRATEGY_UNSPECIFIED"
+    missing_data_strategy: Annotated[
+        str, OpenEnum("MISSING_DATA_STRATEGY_", "UNSPECIFIED", "UNCOUNTED", "GOOD", "BAD")
+    ] = "MISSING_DATA_STRATEGY_UNSPECIFIED"
 
 
 class Grouping(WireObject):
