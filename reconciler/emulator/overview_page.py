@@ -19,14 +19,13 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
 from reconciler.emulator.alert_definition_endpoints import StoredAlertDefinition
-from reconciler.emulator.bodies import whole
 from reconciler.emulator.dashboard_endpoints import StoredDashboard
 from reconciler.emulator.database import API_ROOT, RequestRecord, Store
 from reconciler.emulator.log_policy_endpoints import LogPolicy
 from reconciler.emulator.record_endpoints import last_days
 from reconciler.emulator.saved_view_endpoints import SavedView
 from reconciler.emulator.slo_endpoints import SloDefinition
-from reconciler.emulator.wire_models import JsonObject, WireObject
+from reconciler.emulator.wire import JsonObject, WireObject, whole
 
 _ENDS = {"meta": ">", "line": "/>"}
 """The ends of elements that hold nothing."""
