@@ -16,6 +16,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from pathlib import PurePosixPath
 from typing import ClassVar, Final
 
@@ -462,6 +463,10 @@ LARGEST: Final = 3 << 20
 
 _WORD = re.compile(r"(?:\\.|[^\s\\])+")
 _OWNER = re.compile(r"@[A-Za-z0-9][\w.-]*(?:/[\w.-]+)*|[^\s@]+@[^\s@]+\.[^\s@]+", re.ASCII)
+_GLOB = re.compile(
+    r"(?P<folders>(?<![^/])\*\*/)|(?P<rest>(?<![^/])\*\*\Z)|(?P<some>\*+)|(?P<any>\?)"
+    r"|\\(?P<escaped>[^/])|[^*?\\]+|\\"
+)
 _SECTION = re.compile(r"\^?\[([^\[\]]+)\](?:\[[0-9]+\])?(.*)")
 
 
@@ -505,14 +510,8 @@ def read_owners(text: str, place: str = PLACES[0]) -> list[OwnerRule]:
 
 def _owners(words: Sequence[str]) -> tuple[str, ...] | None:
     """Return the owners up to a comment; None where a word is no owner."""
-    found: list[str] = []
-    for word in words:
-        if word.startswith("#"):
-            break
-        if not _OWNER.fullmatch(word):
-            return None
-        found.append(word)
-    return tuple(found)
+    found = tuple(takewhile(lambda word: not word.startswith("#"), words))
+    return found if all(map(_OWNER.fullmatch, found)) else None
 
 
 def _is_pattern(word: str) -> bool:
@@ -526,36 +525,19 @@ def expression(pattern: str) -> str:
     A pattern with a slash before its end begins at the top; any other matches in every folder.
     """
     body = pattern.rstrip("/")
-    steps = body.lstrip("/").split("/")
-    is_anchored = "/" in body
+    is_anchored, last = "/" in body, body.rpartition("/")[2]
     first = "" if is_anchored else "(?:.*/)?"
-    inner = "".join(_steps(steps))
+    inner = _GLOB.sub(_translated, body.lstrip("/"))
     if pattern.endswith("/"):
         return f"{first}{inner}/.+"
     # Matches files directly in a folder, not deeper, as in the forge's own examples.
-    is_flat = is_anchored and steps[-1] == "*"
-    return f"{first}{inner}" if is_flat or steps[-1] == "**" else f"{first}{inner}(?:/.*)?"
+    is_flat = is_anchored and last == "*"
+    return f"{first}{inner}" if is_flat or last == "**" else f"{first}{inner}(?:/.*)?"
 
 
-def _steps(steps: Sequence[str]) -> Iterator[str]:
-    last = len(steps) - 1
-    for index, step in enumerate(steps):
-        if step == "**":
-            yield ".+" if index == last else "(?:.*/)?"
-        else:
-            yield _step(step) + ("/" if index < last else "")
-
-
-def _step(step: str) -> str:
-    found: list[str] = []
-    for part in re.findall(r"\\.|\*+|\?|[^\\*?]+|\\", step):
-        if part.startswith("*"):
-            found.append("[^/]*")
-        elif part == "?":
-            found.append("[^/]")
-        else:
-            found.append(re.escape(part[1:] if part.startswith("\\") and len(part) > 1 else part))
-    return "".join(found)
+def _translated(found: re.Match[str]) -> str:
+    means = {"folders": "(?:.*/)?", "rest": ".+", "some": "[^/]*", "any": "[^/]"}
+    return means.get(found.lastgroup or "", re.escape(found["escaped"] or found[0]))
 
 
 MOST_OWNERS = 10

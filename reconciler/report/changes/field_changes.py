@@ -286,13 +286,13 @@ QUERY = "query"
 def _rank(leaf: LeafValue) -> int:
     """Return the place of a leaf: title, queries, own fields, options of a query, other options."""
     field = leaf.field
-    if field in ("title", "name"):
-        return 0
-    if field == QUERY or field.endswith(f", {QUERY}"):
-        return 1
-    if "." not in field:
-        return 2
-    return 3 if field.startswith(f"{QUERY}.") else 4
+    ranks = (
+        field in ("title", "name"),
+        field == QUERY or field.endswith(f", {QUERY}"),
+        "." not in field,
+        field.startswith(f"{QUERY}."),
+    )
+    return [*ranks, True].index(True)
 
 
 def _short(ends: Sequence[LeafValue]) -> str:
