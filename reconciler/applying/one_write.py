@@ -3,8 +3,6 @@
 After a write that was acknowledged and seen, features may check it too.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -3,8 +3,6 @@
 Its result has the outcomes, the exit code, and the changes that were not sent.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet

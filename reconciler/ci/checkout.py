@@ -5,8 +5,6 @@ may be used of them, and which target it may use; without a key the target is an
 job. `trust.py` decides what may be used.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager

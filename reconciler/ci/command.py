@@ -4,8 +4,6 @@ Inputs are variables, as action.yml passes them. Everything works outside of the
 as it makes sense there. Source: docs/ci.md.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping

@@ -4,8 +4,6 @@ So it does not matter who made the repository. The content of a commit is proved
 replaced, grafted or written in its place.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import re

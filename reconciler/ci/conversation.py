@@ -9,8 +9,6 @@ configures is run, except its connection to the server. The journal is not touch
 merged yet. The apply after the merge finds live as declared, and journals that. Source: docs/ci.md.
 """
 
-from __future__ import annotations
-
 import os
 import posixpath
 import re

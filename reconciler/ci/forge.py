@@ -4,8 +4,6 @@ A comment of ours begins with its marker, and is kept up to date. A run needs th
 reviewed digest, so requests give up sooner than those to the service. Source: docs/ci.md.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import ssl

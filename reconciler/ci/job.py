@@ -6,8 +6,6 @@ blocked resources. Refusals that the plan of the base branch has too do not coun
 manifests of a change are those of the base branch, never of the change itself. Source: docs/ci.md.
 """
 
-from __future__ import annotations
-
 import asyncio
 import os
 import posixpath

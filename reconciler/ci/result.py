@@ -4,8 +4,6 @@ A comment on a pull request has the plan, the outcomes or a failure, and the rev
 Source: docs/ci.md.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """Runner of a job: its inputs, and our messages and files for it."""
 
-from __future__ import annotations
-
 import io
 import re
 import secrets

@@ -4,8 +4,6 @@ Every command that applies a plan has these options. They give consent, or choos
 is asked.
 """
 
-from __future__ import annotations
-
 import functools
 import re
 from collections.abc import Callable, Collection

@@ -1,7 +1,5 @@
 """`reconciler init`: create a workspace to start from."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Callable

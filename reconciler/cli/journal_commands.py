@@ -1,7 +1,5 @@
 """`reconciler journal`: show, verify, move and repair the record of writes."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from typing import NamedTuple, assert_never

@@ -3,8 +3,6 @@
 Loaded only after a mistake: words in `COMMANDS` and known options are never looked up here.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 

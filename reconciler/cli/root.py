@@ -1,7 +1,5 @@
 """Command tree, with modules loaded when used; groups of commands; errors to exit codes."""
 
-from __future__ import annotations
-
 import errno
 import os
 import re

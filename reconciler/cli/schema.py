@@ -1,7 +1,5 @@
 """`reconciler schema`: schemas for editors to complete and check manifests."""
 
-from __future__ import annotations
-
 import json
 from typing import Any, Final
 

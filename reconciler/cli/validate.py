@@ -1,7 +1,5 @@
 """`reconciler validate`: all checks that are possible offline, and automatic repairs."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import click

@@ -1,7 +1,5 @@
 """A journal's lines in one file of a private folder: append, fsync, a lock of its process."""
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import fcntl

@@ -1,7 +1,5 @@
 """A journal's lines in the commits of their own ref, which is moved by compare-and-swap."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import shutil

@@ -10,8 +10,6 @@ writes: at every moment exactly one journal counts (see `check_place`), and repe
 finishes it.
 """
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import json

@@ -1,7 +1,5 @@
 """Apply: plan again, compare with the agreed plan, and write, all under one lock."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress

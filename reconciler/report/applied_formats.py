@@ -1,7 +1,5 @@
 """Reports of an apply: for a terminal, as JSON and JSON Lines, as JUnit XML, and as a comment."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Reports of drift: for a terminal, as JSON, and as a comment."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace

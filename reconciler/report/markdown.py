@@ -1,7 +1,5 @@
 """Markdown that no foreign text can close, and the limits of the forge. Pure."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Words of reasons and outcomes. Pure."""
 
-from __future__ import annotations
-
 import dataclasses
 import posixpath
 import re

@@ -1,7 +1,5 @@
 """Addresses of services, and the API key, which only this module reads from the environment."""
 
-from __future__ import annotations
-
 import ipaddress
 from collections.abc import Iterator, Mapping
 

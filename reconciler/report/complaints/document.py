@@ -3,8 +3,6 @@
 Source: schemas/complaints.schema.json.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import unified_diff

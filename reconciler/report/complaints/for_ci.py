@@ -1,7 +1,5 @@
 """Complaints for CI: SARIF for code scanning, JUnit, and annotations of a runner. Pure."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """The pictures of a page: dashboards, ordered lists, objectives. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import assert_never

@@ -5,8 +5,6 @@ in Markdown. So no text of a manifest can act as Markdown, mention anyone or clo
 Source: docs/reports.md.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
