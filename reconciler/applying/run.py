@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from graphlib import TopologicalSorter
-from typing import TypeAlias
 
 from reconciler import errors, model
 from reconciler.api.client import Api
@@ -147,9 +146,6 @@ def left(change: model.Change, pending: Started | None, run: str) -> model.Outco
     return model.Unconfirmed(change.ref, message)
 
 
-OnOutcome: TypeAlias = Callable[[model.Outcome], None]
-
-
 @dataclass(slots=True)
 class Run:
     """The state of one apply. `stopping` is set by the first signal."""
@@ -157,7 +153,7 @@ class Run:
     api: Api
     journal: Journal
     name: str
-    tell: OnOutcome
+    tell: Callable[[model.Outcome], None]
     stopping: asyncio.Event
     ids: dict[model.Ref, model.RemoteId] = field(default_factory=dict)
     failed: set[model.Ref] = field(default_factory=set)

@@ -575,18 +575,11 @@ def _owners_markdown(section: ChangeOwners, changes: Sequence[model.Change]) -> 
                 owned[owner].append(str(change.ref))
     ordered = sorted(owned.items(), key=lambda owner_refs: (owner_refs[0] == NOBODY, owner_refs[0]))
     for owner, refs in ordered[:MOST_OWNERS]:
-        named = NOBODY if owner == NOBODY else _shown(owner, mentioned=section.mentioned)
-        yield f"- {named}: {_listed(refs)}"
+        is_plain = owner == NOBODY or (section.mentioned and _MENTIONED.fullmatch(owner))
+        named = owner if is_plain else code(owner, LONGEST_NAME)
+        yield f"- {named}: {first_few(refs, MOST_NAMED, lambda ref: code(ref, LONGEST_NAME))}"
     if len(ordered) > MOST_OWNERS:
         yield f"- and {len(ordered) - MOST_OWNERS:,} more owners"
-
-
-def _shown(owner: str, *, mentioned: bool) -> str:
-    return owner if mentioned and _MENTIONED.fullmatch(owner) else code(owner, LONGEST_NAME)
-
-
-def _listed(refs: Sequence[str]) -> str:
-    return first_few(refs, MOST_NAMED, lambda ref: code(ref, LONGEST_NAME))
 
 
 FORMATS: Final[SectionFormats[ChangeOwners]] = SectionFormats(
