@@ -306,7 +306,8 @@ class JobResult:
             is_refused = self.refusals.codes and self.failure.code == ExitCode.PARTIAL
             return "blocked" if is_refused else _RESULTS.get(self.failure.code, "failed")
         if self.plan is not None and self.command == "plan" and has_work(self.plan):
-            return "changes" if _writes(self.plan) else "blocked"
+            writes = any(self.plan.count(action) for action in model.Action if action.writes)
+            return "changes" if self.plan.is_noted or writes else "blocked"
         return "changes" if self._differs else "no-changes"
 
     def _applied_word(self, applied: Applied) -> ResultWord | None:
@@ -329,10 +330,6 @@ class JobResult:
 def has_work(plan: model.Plan) -> bool:
     """Return whether a plan has changes, or resources that cannot be changed as declared."""
     return plan.has_changes or plan.is_noted
-
-
-def _writes(plan: model.Plan) -> bool:
-    return plan.is_noted or any(plan.count(action) for action in model.Action if action.writes)
 
 
 def outputs_of(inputs: Inputs, result: JobResult) -> dict[str, str]:

@@ -12,7 +12,7 @@ from reconciler.cli.console import data, json_data, stdout_style, words
 from reconciler.cli.root import Group
 from reconciler.document import Json
 from reconciler.errors import InvalidInput, JournalError, UsageError
-from reconciler.journal.entries import Backup, Entry, Forgotten, MovedIn, Renamed, RunEntry, Settled
+from reconciler.journal.entries import Backup, Forgotten, MovedIn, Renamed, RunEntry, Settled
 from reconciler.journal.history import History, runs_of
 from reconciler.journal.journal import (
     Became,
@@ -112,17 +112,17 @@ def show(*, ref: str | None, flag: str | None, options: Options, form: str) -> N
         raise UsageError("give the Kind/name once")
     wanted = ref_of(ref or flag) if ref or flag else None
     journal = opened_journal(options)
-    entries = [entry for entry in journal.entries if wanted is None or _is_about(entry, wanted)]
+    entries = [
+        entry
+        for entry in journal.entries
+        if wanted is None or wanted in (getattr(entry, "ref", None), getattr(entry, "was", None))
+    ]
     if form == "json":
         json_data(entries_document(entries))
     else:
         data(journal_text(entries, journal.history, stdout_style(verbose=options.verbose)))
     if journal.torn and not options.quiet:
         words("the last line is torn, as by a crash; the next write removes it")
-
-
-def _is_about(entry: Entry, wanted: Ref) -> bool:
-    return wanted in (getattr(entry, "ref", None), getattr(entry, "was", None))
 
 
 @click.command

@@ -30,7 +30,6 @@ from typing import (
     ClassVar,
     NoReturn,
     Self,
-    TypeAlias,
     TypeVar,
     Union,
     get_args,
@@ -433,10 +432,6 @@ def canonical(value: object) -> str:
     return as_text(reordered(as_json(value, whole=True)))
 
 
-_Step: TypeAlias = Callable[[Any, type[WireObject]], Any]
-"""Rewrites the content of an answer; its model shows which keys are fields and which of a map."""
-
-
 def in_form(answer: Rendered, model: type[WireObject], profile: Profile) -> Rendered:
     """Return an answer in the form of the profile."""
     steps = [*_steps(profile)]
@@ -448,8 +443,11 @@ def in_form(answer: Rendered, model: type[WireObject], profile: Profile) -> Rend
     return as_text(content)
 
 
-def _steps(profile: Profile) -> Iterator[_Step]:
-    """Yield the steps that rewrite an answer, in order; none where no answer is rewritten."""
+def _steps(profile: Profile) -> Iterator[Callable[[Any, type[WireObject]], Any]]:
+    """Yield the steps that rewrite an answer, in order; none where no answer is rewritten.
+
+    A step gets the model too, which shows which keys are fields, and which are of a map.
+    """
     if profile.zero_values == "rendered" or profile.empty_objects == "rendered":
         yield partial(_rewritten, rewrite=partial(_with_unsent, profile=profile))
     if profile.metadata == "left_out":
@@ -770,7 +768,6 @@ _RANGE_NAMES = {
     "from_to": {"from": "from", "to": "to"},
     "start_end": {"start": "from", "end": "to"},
 }
-_Reshape = Callable[[object, str, Profile], object]
 
 
 def _reshaped(value: object, path: str, profile: Profile) -> object:
@@ -829,7 +826,7 @@ def _pairs(value: object) -> list[Mapping[str, object]]:
             return [{}]
 
 
-_RESHAPES: dict[str, _Reshape] = {
+_RESHAPES: dict[str, Callable[[object, str, Profile], object]] = {
     "timestamp_range": _range,
     "filter.createdAtRange": _range,
     "filter.timestamp": _range,

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Protocol
 
 from reconciler.errors import Locked
+from reconciler.runtime import regular_files
 from reconciler.runtime.advice import on_journal
 from reconciler.runtime.progress import Locking, Waits
 
@@ -62,11 +63,8 @@ def _sum(line: bytes | bytearray) -> str:
 def remembered(file: Path) -> Ending:
     """Return the end that a file has kept; `Ending()` where it cannot be read."""
     try:
-        descriptor = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
-        try:
-            found = json.loads(os.read(descriptor, _LONGEST))
-        finally:
-            os.close(descriptor)
+        with regular_files.opened(file, os.O_NOFOLLOW) as stream:
+            found = json.loads(stream.read(_LONGEST))
         return Ending(**{name: str(found[name]) for name in _KEPT})
     except (OSError, ValueError, TypeError, KeyError, RecursionError):
         return Ending()

@@ -7,13 +7,7 @@ from dataclasses import dataclass
 from reconciler.report.safe import safe
 from reconciler.report.words import first_lines
 
-LARGEST_COMMENT_CHARACTERS = 65_536
-"""The forge refuses a longer comment with 422."""
-
 COMMENT_BYTES = 60_000
-
-LARGEST_SUMMARY = 1 << 20
-"""For one step; above it the runner drops all of it."""
 
 SUMMARY_BYTES = 900 << 10
 
