@@ -21,6 +21,7 @@ from typing import ClassVar, Final
 from reconciler import errors, model
 from reconciler.applying.run import Applied
 from reconciler.ci import checkout
+from reconciler.ci import result as results
 from reconciler.ci.commits import (
     Commits,
     Unreadable,
@@ -30,15 +31,6 @@ from reconciler.ci.commits import (
     touched_lines,
 )
 from reconciler.ci.conversation import Conversation, Review, propose
-from reconciler.ci.result import (
-    CommentResult,
-    Failure,
-    JobResult,
-    Refusals,
-    has_work,
-    outputs_of,
-    summary_of,
-)
 from reconciler.ci.trust import Event, OverBase, ProjectTrust
 from reconciler.cli.console import data, redacted, report_applied, stdout_style, words
 from reconciler.model.guards import EXPLICIT_LEVEL, FROZEN, NEW_JOURNAL, NOT_APPROVED
@@ -68,7 +60,7 @@ DECIDED_AT_THE_APPLY: Final = (FROZEN, NEW_JOURNAL, NOT_APPROVED)
 """Guards that depend on the time of the apply, not on the change."""
 
 
-def refusals_of(made: model.Plan, session: Session, event: Event) -> Refusals:
+def refusals_of(made: model.Plan, session: Session, event: Event) -> results.Refusals:
     """Return the refusals of a plan that the plan of the base branch does not have.
 
     Without an event there is no base branch, and all count. On the default branch none counts.
@@ -82,17 +74,19 @@ def refusals_of(made: model.Plan, session: Session, event: Event) -> Refusals:
     return replace(without(found, found), is_base=True) if event.name else found
 
 
-def without(found: Refusals, base: Refusals) -> Refusals:
+def without(found: results.Refusals, base: results.Refusals) -> results.Refusals:
     """Return refusals without those that another plan has too."""
     keys = {guard.key for guard in base.guards}
     reasons = {change.ref: change.reasons for change in base.blocked}
     guards = tuple(guard for guard in found.guards if guard.key not in keys)
     blocked = tuple(change for change in found.blocked if reasons.get(change.ref) != change.reasons)
     gone = len(found.guards) + len(found.blocked) - len(guards) - len(blocked)
-    return Refusals(guards=guards, blocked=blocked, of_base=gone)
+    return results.Refusals(guards=guards, blocked=blocked, of_base=gone)
 
 
-def failure_of(made: model.Plan, refusals: Refusals, *, fails: bool) -> Failure | None:
+def failure_of(
+    made: model.Plan, refusals: results.Refusals, *, fails: bool
+) -> results.Failure | None:
     """Return why a job fails after its plan; None where it does not.
 
     It fails where the plan is not complete, and, with `fails`, where the change causes refusals.
@@ -100,17 +94,17 @@ def failure_of(made: model.Plan, refusals: Refusals, *, fails: bool) -> Failure 
     unknown = plan_and_drift.failures_of(made)
     if unknown:
         reason = "the plan is not complete, or cannot be applied as it is"
-        return Failure(
+        return results.Failure(
             code=errors.worst(unknown | refusals.codes), errors=(reason, *refusals.lines)
         )
     if not (refusals.codes and fails):
         return None
     reason = "the change brings what an apply would refuse"
-    return Failure(code=errors.worst(refusals.codes), errors=refusals.lines, said=reason)
+    return results.Failure(code=errors.worst(refusals.codes), errors=refusals.lines, said=reason)
 
 
-def _refusals_in(made: model.Plan) -> Refusals:
-    return Refusals(
+def _refusals_in(made: model.Plan) -> results.Refusals:
+    return results.Refusals(
         guards=tuple(
             guard
             for guard in made.guarded
@@ -138,7 +132,7 @@ class Job:
     talk: Conversation
     options: Options
     has_key: bool
-    result: JobResult
+    result: results.JobResult
 
     def run(self) -> None:
         """Run the command, and keep the result of each step. Raises what ends it early."""
@@ -316,7 +310,7 @@ class Job:
         if code := errors.worst(applied.exit_codes):
             stopped = "" if applied.signal_code is None else "the run was stopped by a signal"
             why = stopped if applied.stopped_by is None else str(applied.stopped_by)
-            result.failure = Failure(code=code, errors=why.splitlines())
+            result.failure = results.Failure(code=code, errors=why.splitlines())
 
     def _apply_reviewed(self, session: Session, review: Review) -> tuple[model.Plan, Applied]:
         """Apply the plan if the review consents; keep the plan in any case."""
@@ -324,13 +318,13 @@ class Job:
         def agree(made: model.Plan) -> Consent:
             self.result.plan = made
             consent = review.consent_to(made)
-            if has_work(made) and (untold := self.talk.check_newest(made, session)):
+            if results.has_work(made) and (untold := self.talk.check_newest(made, session)):
                 words(safe(untold))
             return consent
 
         def begin(made: model.Plan) -> None:
             self.result.plan = made
-            if has_work(made):
+            if results.has_work(made):
                 self.result.keep_comment(self.talk.show_applying(review.comment, made))
 
         made, applied = plan_and_apply(session, agree, "ci apply", begin=begin)
@@ -360,7 +354,7 @@ class Job:
         code = plan_and_drift.exit_code_of(look)
         if code not in (errors.ExitCode.DONE, errors.ExitCode.DIFFERENT):
             why = NO_DRIFT_SEEN if look.is_blind else "some resources could not be read"
-            result.failure = Failure(code=code, errors=(why,))
+            result.failure = results.Failure(code=code, errors=(why,))
 
     def _propose(self, command: str) -> None:
         """Open a pull request with the edits of a command that writes nothing else."""
@@ -374,14 +368,14 @@ class Job:
             result.proposed = propose(edits, f"{command}-{edits.about}", session, self.talk)
         if edits.exit_code:
             lines = ("some resources are not in the proposal, which says why",)
-            result.failure = Failure(code=edits.exit_code, errors=lines)
+            result.failure = results.Failure(code=edits.exit_code, errors=lines)
 
     def tell(self) -> None:
         """Report the result in comment, files and annotations."""
         result, why = self.result, lost_by(self.talk.runner.stream)
         if why is not None and result.failure is None:
             error = errors.OutputLost.by(why)
-            result.failure = Failure(code=error.exit_code, errors=(str(error),))
+            result.failure = results.Failure(code=error.exit_code, errors=(str(error),))
         result.keep_comment(self._comment())
         self._speak()
         for write in (self._write_sarif, self._write_summary, self._write_outputs):
@@ -389,17 +383,19 @@ class Job:
                 write()
             except (errors.InvalidInput, errors.OutputLost) as lost:
                 # A run without failure fails with the code of this one.
-                failure = result.failure or Failure(code=lost.exit_code, errors=())
+                failure = result.failure or results.Failure(code=lost.exit_code, errors=())
                 result.failure = replace(failure, errors=(*failure.errors, str(lost)))
                 self.talk.runner.say("error", str(lost))
 
-    def _comment(self) -> CommentResult:
+    def _comment(self) -> results.CommentResult:
         """Write the present state to the comment; a queued merge does not change it."""
         talk, result = self.talk, self.result
         if result.code in errors.SIGNALLED and result.applied is None:
             return None
         if result.command == "apply":
-            has_news = result.applied is None or (result.plan is not None and has_work(result.plan))
+            has_news = result.applied is None or (
+                result.plan is not None and results.has_work(result.plan)
+            )
             return talk.show_applied(result) if has_news else None
         if result.command == "plan" and talk.event.name != "merge_group":
             return talk.show_plan(result)
@@ -424,7 +420,7 @@ class Job:
             message = next(iter(result.errors), result.failure.words)
             runner.say("error", f"{inputs.command}: {message}")
 
-    def _is_said(self, failure: Failure) -> bool:
+    def _is_said(self, failure: results.Failure) -> bool:
         """Return whether a failure is visible already: next to the lines, or in a plain log."""
         beside_lines = self.talk.inputs.annotations and bool(self.result.complaint_lines)
         return beside_lines or (failure.is_logged and not self.talk.runner.is_forge)
@@ -441,10 +437,10 @@ class Job:
     def _write_summary(self) -> None:
         """Write the summary, if it is wanted. Raises OutputLost."""
         if self.talk.inputs.summary:
-            self.talk.runner.write_summary(summary_of(self.result, self.talk.origin.whole))
+            self.talk.runner.write_summary(results.summary_of(self.result, self.talk.origin.whole))
 
     def _write_outputs(self) -> None:
-        self.talk.runner.write_outputs(outputs_of(self.talk.inputs, self.result))
+        self.talk.runner.write_outputs(results.outputs_of(self.talk.inputs, self.result))
 
 
 PLACES: Final = (

@@ -47,13 +47,7 @@ from reconciler.project import (
     with_target,
 )
 from reconciler.project.settings import InFile, InGit, InObjects, JournalPlace
-from reconciler.report.journal_formats import (
-    VerifiedDocument,
-    entries_document,
-    history_document,
-    history_text,
-    journal_text,
-)
+from reconciler.report import journal_formats
 from reconciler.report.safe import safe
 from reconciler.report.table import fitted
 from reconciler.report.words import plural
@@ -118,9 +112,13 @@ def show(*, ref: str | None, flag: str | None, options: Options, form: str) -> N
         if wanted is None or wanted in (getattr(entry, "ref", None), getattr(entry, "was", None))
     ]
     if form == "json":
-        json_data(entries_document(entries))
+        json_data(journal_formats.entries_document(entries))
     else:
-        data(journal_text(entries, journal.history, stdout_style(verbose=options.verbose)))
+        data(
+            journal_formats.journal_text(
+                entries, journal.history, stdout_style(verbose=options.verbose)
+            )
+        )
     if journal.torn and not options.quiet:
         words("the last line is torn, as by a crash; the next write removes it")
 
@@ -139,9 +137,9 @@ def history(*, ref: str | None, options: Options, form: str) -> None:
     if wanted is not None:
         runs = [run for run in runs if wanted in run.outcomes]
     if form == "json":
-        json_data(history_document(runs, wanted))
+        json_data(journal_formats.history_document(runs, wanted))
     else:
-        data(history_text(runs, wanted, stdout_style(verbose=options.verbose)))
+        data(journal_formats.history_text(runs, wanted, stdout_style(verbose=options.verbose)))
 
 
 @click.command
@@ -281,7 +279,7 @@ def _continued(journal: Journal, ended: str) -> _Finding:
             return _Finding("compacted", message, out)
 
 
-def _document(journal: Journal, findings: list[_Finding]) -> VerifiedDocument:
+def _document(journal: Journal, findings: list[_Finding]) -> journal_formats.VerifiedDocument:
     return {
         "place": journal.place,
         "environment": journal.environment,

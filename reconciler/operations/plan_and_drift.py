@@ -21,16 +21,10 @@ from reconciler.kinds import BY_NAME
 from reconciler.model import DriftReport, Manifest, Plan
 from reconciler.operations.open_project import Options, now
 from reconciler.operations.open_session import Session, cache_of, open_api
+from reconciler.planning import guards
 from reconciler.planning.consequences import known_alerts, orphan, watchers_of
 from reconciler.planning.decide import OlderSeals
 from reconciler.planning.find_drift import find_drift, remembered
-from reconciler.planning.guards import (
-    NO_REVIEW,
-    PlanUnderGuard,
-    with_feature_guards,
-    with_guards,
-    with_levels,
-)
 from reconciler.planning.guards.plan_limits import TOO_MANY
 from reconciler.planning.make_plan import PlanTarget, make_plan
 from reconciler.planning.observe import DECISIONS_FORMAT, decided_before
@@ -304,21 +298,21 @@ async def plan_now(
             made = session.rework(made, place)
         with api.waits.step(Deed.JUDGING):
             made = await with_sections(api, session, made, history, wanted)
-            asked = PlanUnderGuard(
+            asked = guards.PlanUnderGuard(
                 api=api,
-                plan=await with_guards(api, made, session.environment.guards),
+                plan=await guards.with_guards(api, made, session.environment.guards),
                 environment=session.environment,
                 settings=session.project.settings,
                 now=now(),
                 same_clock=isinstance(session.target, Embedded),
-                review=session.review or NO_REVIEW,
+                review=session.review or guards.NO_REVIEW,
                 entries=lambda: session.journal().entries,
                 session=session,
             )
-            guarded = await with_feature_guards(asked)
+            guarded = await guards.with_feature_guards(asked)
     if decided is not None and (news := decided.text(whole=session.whole)) is not None:
         cache.put(key, news)
-    return with_levels(replace(guarded, paths=session.paths), session.environment.guards)
+    return guards.with_levels(replace(guarded, paths=session.paths), session.environment.guards)
 
 
 def key_of_decisions(session: Session) -> str:

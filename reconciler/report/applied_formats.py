@@ -13,19 +13,13 @@ from reconciler import model
 from reconciler.document import Difference
 from reconciler.model.plan import CommentState
 from reconciler.model.quoting import and_more
+from reconciler.report import sections
 from reconciler.report.changes.document import Limited, selection_document
 from reconciler.report.ci_documents import JUnitCase, junit
 from reconciler.report.counts import describe_kept, describe_selection
 from reconciler.report.markdown import LONGEST_NAME, code, fenced, sentence
 from reconciler.report.reasons import message_of, remedies_of
 from reconciler.report.safe import json_text, safe
-from reconciler.report.sections import (
-    ToldWatchersDocument,
-    describe_alert,
-    reported_watchers,
-    reported_watchers_markdown,
-    reported_watchers_text,
-)
 from reconciler.report.table import Colour, Style, fitted, wrapped
 from reconciler.report.words import as_sentence, first_few, first_lines, place, plural, value
 from reconciler.runtime.advice import on_journal
@@ -79,7 +73,7 @@ class OutcomeDocument(TypedDict):
     ]
     watchedBy: NotRequired[
         Annotated[
-            ToldWatchersDocument,
+            sections.ToldWatchersDocument,
             Field(description="The alerts that watch what was written, where that is known."),
         ]
     ]
@@ -186,7 +180,7 @@ def _outcome(outcome: model.Outcome, plan: model.Plan) -> OutcomeDocument:
     }
     if remedies := remedies_of(outcome):
         document["waysOut"] = [*remedies]
-    if (watchers := reported_watchers(outcome, plan)) is not None:
+    if (watchers := sections.reported_watchers(outcome, plan)) is not None:
         document["watchedBy"] = watchers
     return document
 
@@ -211,7 +205,9 @@ def outcome_line(outcome: model.Outcome, style: Style, alerts: Mapping[str, mode
     name, colour = _WORDS[type(outcome)]
     message = message_of(outcome)
     if message and isinstance(outcome, model.Written) and outcome.told.alerts:
-        message += f": {', '.join(describe_alert(id_, alerts) for id_ in outcome.told.alerts)}"
+        message += (
+            f": {', '.join(sections.describe_alert(id_, alerts) for id_ in outcome.told.alerts)}"
+        )
     note = f": {safe(message)}" if message else ""
     known = ""
     if isinstance(outcome, model.Written) and outcome.remote_id is not None:
@@ -272,7 +268,7 @@ def _planned_lines(
     plan: model.Plan, outcomes: Sequence[model.Outcome], style: Style
 ) -> Iterator[str]:
     """Yield who watches the written resources, and what the selection left out."""
-    for line in reported_watchers_text(outcomes, plan):
+    for line in sections.reported_watchers_text(outcomes, plan):
         yield from wrapped(line, style, Colour.CYAN, margin="", hang="  ")
     if plan.selected is not None:
         yield fitted(as_sentence(safe(describe_selection(plan.selected))), style)
@@ -384,7 +380,7 @@ def _lines(result: ApplyResult) -> Iterator[str]:
         lines = [safe(line, LONGEST_LINE) for line in result.stopped_by.splitlines()[:MOST_LINES]]
         yield fenced("text", lines)
         yield ""
-    yield from reported_watchers_markdown(result.outcomes, result.plan)
+    yield from sections.reported_watchers_markdown(result.outcomes, result.plan)
     yield from _table(result.outcomes)
 
 
