@@ -194,7 +194,11 @@ def _stamp(path: str) -> _Stamp:
     return about.st_mtime_ns, about.st_size, about.st_ino
 
 
-def watched(watch: Callable[[], Watch], work: Callable[[], None]) -> Iterator[int]:
+def watched(
+    watch: Callable[[], Watch],
+    work: Callable[[], None],
+    pause: Callable[[float], None] = time.sleep,
+) -> Iterator[int]:
     """Run `work` now and after every change, and yield each time how many files are watched.
 
     Files saved during the work are not missed: they are recorded before it begins.
@@ -205,4 +209,4 @@ def watched(watch: Callable[[], Watch], work: Callable[[], None]) -> Iterator[in
         work()
         yield len(before)
         while seen.stamps() == before:
-            time.sleep(EVERY)
+            pause(EVERY)
