@@ -61,6 +61,11 @@ from reconciler.workspace.workspace import sources_of
 from reconciler.workspace.write_files import remove_left, replace_text
 
 
+@click.group(cls=Group)
+def journal() -> None:
+    """Show, verify and settle what was written."""
+
+
 def opened_journal(options: Options) -> Journal:
     """Return the journal of the environment, after reading it.
 
@@ -95,7 +100,7 @@ def ref_of(text: str | None) -> Ref:
     return ref
 
 
-@click.command
+@journal.command
 @click.argument("ref", required=False)
 @click.option("--ref", "flag", metavar="REF", help="Print only entries about this Kind/name.")
 @options.remembering
@@ -123,7 +128,7 @@ def show(*, ref: str | None, flag: str | None, options: Options, form: str) -> N
         words("the last line is torn, as by a crash; the next write removes it")
 
 
-@click.command
+@journal.command
 @click.argument("ref", required=False)
 @options.remembering
 @options.formats("text", "json")
@@ -142,7 +147,7 @@ def history(*, ref: str | None, options: Options, form: str) -> None:
         data(journal_formats.history_text(runs, wanted, stdout_style(verbose=options.verbose)))
 
 
-@click.command
+@journal.command
 @options.remembering
 @options.lock_timeout
 def init(*, options: Options, patience: LockTimeout) -> None:
@@ -191,7 +196,7 @@ class _Finding(NamedTuple):
     remedy: str
 
 
-@click.command
+@journal.command
 @options.remembering
 @options.formats("text", "json")
 def verify(*, options: Options, form: str) -> int:
@@ -292,7 +297,7 @@ def _document(journal: Journal, findings: list[_Finding]) -> journal_formats.Ver
     }
 
 
-@click.command
+@journal.command
 @options.remembering
 @options.lock_timeout
 def compact(*, options: Options, patience: LockTimeout) -> None:
@@ -319,7 +324,7 @@ def _backups_in(journal: Journal) -> int:
     return sum(isinstance(entry, Backup) for entry in journal.entries)
 
 
-@click.command
+@journal.command
 @click.argument("id", required=False)
 @options.remembering
 def unlock(*, id: str | None, options: Options) -> None:  # noqa: A002 - as it is called in the usage
@@ -343,7 +348,7 @@ def unlock(*, id: str | None, options: Options) -> None:  # noqa: A002 - as it i
         words(f"{journal.place} is not locked: the lock of a file ends with its process")
 
 
-@click.command
+@journal.command
 @click.option(
     "--to",
     metavar="PLACE",
@@ -452,7 +457,7 @@ def _reported(became: Became, way: JournalMove, environment: str) -> str:
             assert_never(became)
 
 
-@click.command
+@journal.command
 @click.argument("old")
 @click.argument("new")
 @options.remembering
@@ -481,7 +486,7 @@ def rename(*, old: str, new: str, options: Options, patience: LockTimeout) -> No
         words(safe(f"{ref} is what {was} was; plan again"))
 
 
-@click.command
+@journal.command
 @click.argument("ref")
 @options.remembering
 @options.lock_timeout
@@ -533,7 +538,7 @@ def _check_known(ref: Ref, history: History) -> None:
         raise UsageError(f"the journal knows no {ref}{hint}")
 
 
-@click.command
+@journal.command
 @click.argument("ref")
 @click.option(
     "--id", "remote_id", metavar="ID", help="The create did happen, and the resource has this id."
@@ -571,7 +576,7 @@ def settle(
         words(f"{wanted} {became}; plan again")
 
 
-@click.command("write-ids")
+@journal.command("write-ids")
 @options.recalling
 def write_ids(*, options: Options) -> None:
     """Write the ids that the service gave out into the manifests, comments kept.
@@ -624,15 +629,3 @@ def _parse_id(ref: Ref, text: str) -> RemoteId:
         words_of = form.words if form is not None else "an id"
         raise UsageError(f"`{text}` is not an id of {ref.kind}: it must be {words_of}")
     return known
-
-
-@click.group(cls=Group)
-def journal() -> None:
-    """Show, verify and settle what was written."""
-
-
-for command in (
-    *(init, show, history, verify, compact, unlock),
-    *(settle, rename, forget, move, write_ids),
-):
-    journal.add_command(command)

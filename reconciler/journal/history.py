@@ -5,8 +5,6 @@ same resource, also where only its id shows the new name. A run records who appl
 and from which commit. Compacting keeps the facts that later runs need.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, TypeAlias, assert_never
@@ -37,6 +35,16 @@ def seals_in(documents: Iterable[Json]) -> Sealed:
         if not isinstance(pair, str)
     )
 
+
+_Telling: TypeAlias = (
+    journaled.Started
+    | journaled.IdentifiedEntry
+    | journaled.WrittenEntry
+    | journaled.ImportedEntry
+    | journaled.Settled
+    | journaled.Backup
+    | journaled.Compacted
+)
 
 _Alias: TypeAlias = Ref | tuple[str, str]
 """An identity of a resource: a name, or its kind and id."""
@@ -92,17 +100,6 @@ class JournalSeals:
         larger.aliases |= smaller.aliases
         larger.seals |= smaller.seals
         self._things.update(dict.fromkeys(smaller.aliases, larger))
-
-
-_Telling: TypeAlias = (
-    journaled.Started
-    | journaled.IdentifiedEntry
-    | journaled.WrittenEntry
-    | journaled.ImportedEntry
-    | journaled.Settled
-    | journaled.Backup
-    | journaled.Compacted
-)
 
 
 def _declared(entry: _Telling) -> Json:

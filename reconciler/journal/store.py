@@ -1,7 +1,5 @@
 """The store of a journal's lines, as a protocol, and the end that this machine last saw."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os
@@ -13,7 +11,7 @@ from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field, fields, replace
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, Self
 
 from reconciler.errors import Locked
 from reconciler.runtime import regular_files
@@ -116,7 +114,7 @@ class Lease:
     actor: str = ""
     run: str = ""
 
-    def renewed(self, now: datetime) -> Lease:
+    def renewed(self, now: datetime) -> Self:
         """Return the lease after renewal."""
         return replace(self, expires=moment(now + TERM))
 
@@ -180,7 +178,7 @@ class LockTimeout:
     sleep: Callable[[float], None] = time.sleep
 
     @classmethod
-    def of(cls, text: str) -> LockTimeout:
+    def of(cls, text: str) -> Self:
         """Read `30`, `30s`, `5m` or `2h`.
 
         Raises ValueError for any other text, and above a day.
