@@ -21,16 +21,8 @@ from reconciler.kinds import BY_NAME
 from reconciler.kinds.kind import Kind, Sending, WriteResult, observe
 from reconciler.model.quoting import listed
 from reconciler.redaction.redact import conceal, resealed
-from reconciler.redaction.templates import HIDDEN, fingerprint, holds_seal, resolve, reveal
+from reconciler.redaction.templates import HIDDEN, fingerprint, holds_seal, resolve
 from reconciler.runtime.rows import Rows
-
-
-def sending_of(change: model.Change, ids: Mapping[model.Ref, model.RemoteId]) -> Sending:
-    """Return a change with references and secrets filled in, just before sending.
-
-    Raises ValueError where a reference is still unknown.
-    """
-    return Sending(change, reveal(resolve(change.body, ids)))
 
 
 def outcome_of(sending: Sending, answer: WriteResult) -> model.Outcome:

@@ -18,7 +18,7 @@ from reconciler.journal.history import once_written
 from reconciler.journal.journal import Journal
 from reconciler.kinds import KINDS, is_unfindable_create
 from reconciler.kinds.kind import Kind, Sending, WriteResult
-from reconciler.redaction.templates import resolve
+from reconciler.redaction.templates import resolve, reveal
 from reconciler.runtime.failpoints import Point, reached
 from reconciler.runtime.progress import Deed, Progress
 
@@ -222,8 +222,11 @@ class Run:
         return left(change, pending, self.name)
 
     async def _write_batch(self, kind: Kind, batch: Sequence[model.Change]) -> None:
+        # References and secrets are filled in just before sending.
         sendings = [
-            one_write.sending_of(change, self.ids) for change in batch if not self._skipped(change)
+            Sending(change, reveal(resolve(change.body, self.ids)))
+            for change in batch
+            if not self._skipped(change)
         ]
         sendings = await self._still_as_planned(kind, sendings)
         # A signal may have come during the requests.

@@ -67,7 +67,6 @@ _FLAGS = (
 
 
 def _added(name: str) -> Callable[[Command], Command]:
-    """Return an option that a feature adds."""
     flag, shown = f"--{name}", added_by_features.ADDED_OPTIONS.load(name).help
     if name not in added_by_features.BEFORE_LOCK:
         return click.option(flag, metavar="REASON", help=shown)

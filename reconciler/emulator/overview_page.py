@@ -210,7 +210,6 @@ _LARGEST = 24
 
 
 def _dashboard_grid(record: JsonObject) -> Markup:
-    """Draw one dashboard."""
     dashboard = record["dashboard"]
     slug = dashboard.get("slugName")
     sections = dashboard.get("layout", {}).get("sections", [])

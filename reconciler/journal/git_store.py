@@ -451,7 +451,6 @@ class GitStore(store.Store):
         return lines, []
 
     def _blobs(self, commit: str) -> dict[str, str]:
-        """Return the blob of each file of a commit."""
         listed = self._remote.git.run("ls-tree", "-z", commit).decode(errors="surrogateescape")
         named = (part.partition("\t") for part in listed.split("\0") if part)
         return {name: mode.split()[2] for mode, _, name in named}

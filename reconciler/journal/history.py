@@ -251,7 +251,6 @@ class History:
         return "" if self.is_confirmed else self.begun_by
 
     def _rename(self, was: Ref, ref: Ref) -> None:
-        """Move the memory of one name to another."""
         memory = self.memories.get(was)
         if memory is None or was == ref:
             return

@@ -48,8 +48,8 @@ _ITEM = re.compile(r"\s*(?:-|\d+[.)])(?:\s|\Z)")
 """The beginning of an item of a list."""
 
 
-def sentence(text: str, longest: int, subject: str = "") -> str:
-    """Return a sentence with the words between backticks as code; `subject` is foreign and is code.
+def sentence(text: str, longest: int) -> str:
+    """Return a sentence with the words between backticks as code.
 
     Foreign text in it must be between backticks. All of it becomes one code span where text outside
     of backticks could mean anything in Markdown. A sentence above `longest` characters is cut.
@@ -61,9 +61,8 @@ def sentence(text: str, longest: int, subject: str = "") -> str:
     parts = shown.split("`")
     means_something = _ITEM.match(shown) or not all(_PLAIN.fullmatch(part) for part in parts[::2])
     if len(parts) % 2 == 0 or means_something:
-        return code(subject + text, longest)
-    marked = "".join(code(part) if at % 2 else part for at, part in enumerate(parts))
-    return f"{code(subject)}{marked}" if subject else marked
+        return code(text, longest)
+    return "".join(code(part) if at % 2 else part for at, part in enumerate(parts))
 
 
 def fenced(language: str, lines: Sequence[str]) -> str:
