@@ -34,10 +34,9 @@ from reconciler.cli.console import Console, words
 from reconciler.document import Json
 from reconciler.errors import GuardRefused, InvalidInput, ReconcilerError
 from reconciler.model import Plan, Ref
-from reconciler.operations.check_project import Checked, check, check_in
+from reconciler.operations import check_project, open_session
 from reconciler.operations.offline import Offline, in_folder, opened_offline
 from reconciler.operations.open_project import Options, Reporter, lead_here
-from reconciler.operations.open_session import Session, session_of
 from reconciler.operations.secret_sources import Allowed
 from reconciler.planning.guards import UnderReview
 from reconciler.project import (
@@ -55,9 +54,8 @@ from reconciler.report.safe import safe
 from reconciler.runtime.progress import Waits
 from reconciler.runtime.rows import Rows
 from reconciler.syntax.files import LARGEST_FILE, PROJECT_FILE
-from reconciler.workspace.project_file import load_project
+from reconciler.workspace import project_file, selection
 from reconciler.workspace.revision import Revision, declared_at
-from reconciler.workspace.selection import EVERYTHING, of_shard
 from reconciler.workspace.workspace import Workspace
 
 FETCH_ALL = "check out with `fetch-depth: 0`"
@@ -246,7 +244,7 @@ def base_file_at(commit: str, place: ProjectLocation) -> trust.BaseFile:
     with TemporaryDirectory() as folder:
         file = Path(folder) / PROJECT_FILE
         file.write_bytes(text[: LARGEST_FILE + 1])
-        project, complaints = load_project(file)
+        project, complaints = project_file.load_project(file)
     if project is None:
         complaint = complaints[0].message
         return trust.UnavailableProject(
@@ -386,7 +384,9 @@ def options_of(inputs: Inputs, waits: Waits, kept_in: Path | None = None) -> Opt
         waits=waits,
         kept_in=kept_in,
         reporter=Console(),
-        selection=EVERYTHING if inputs.shard is None else of_shard(inputs.shard),
+        selection=selection.EVERYTHING
+        if inputs.shard is None
+        else selection.of_shard(inputs.shard),
     )
 
 
@@ -398,15 +398,15 @@ def refuse_linked_inputs(options: Options) -> None:
 
 def check_manifests(
     options: Options, secrets: Mapping[str, str] | None = None, *, in_all: bool = False
-) -> Checked:
+) -> check_project.Checked:
     """Check the manifests, as `validate` does. Raises InvalidInput where a link leads to them."""
     refuse_linked_inputs(options)
-    return check(options, secrets, in_all=in_all)
+    return check_project.check(options, secrets, in_all=in_all)
 
 
 def check_and_judge(
     event: trust.Event, inputs: Inputs, options: Options, secrets: Mapping[str, str] | None
-) -> tuple[Checked, trust.ProjectTrust]:
+) -> tuple[check_project.Checked, trust.ProjectTrust]:
     """Check the manifests, and decide what may be used of them.
 
     With `secrets`, those that the manifests name must be there. Raises InvalidInput where a link
@@ -420,7 +420,7 @@ def check_and_judge(
         name, _ = choose_environment(use.project, options.environment)
         if name != checked.environment:
             # The change has another default environment than its base branch.
-            checked = check_in(use.project, options, secrets)
+            checked = check_project.check_in(use.project, options, secrets)
     return checked, use
 
 
@@ -468,7 +468,7 @@ def admit(
 @contextmanager
 def opened(
     admitted: Admitted, options: Options, event: trust.Event, *, may_lack: bool = False
-) -> Iterator[Session]:
+) -> Iterator[open_session.Session]:
     """Open a session with the admitted settings; with `may_lack`, secrets need not be set.
 
     Raises InvalidInput for wrong manifests, and GuardRefused for a journal that a change adds.
@@ -478,7 +478,7 @@ def opened(
         if isinstance(use, trust.OverBase):
             environment = _confined(use, admitted.name, environment, Path(folder))
         allowed = places_allowed(use, event)
-        session = session_of(
+        session = open_session.session_of(
             options, use.project, admitted.name, environment, allowed, may_lack=may_lack
         )
         if isinstance(use, trust.OverBase):
@@ -488,7 +488,9 @@ def opened(
         yield session
 
 
-def _base_workspace(use: trust.OverBase, session: Session, options: Options) -> Workspace | None:
+def _base_workspace(
+    use: trust.OverBase, session: open_session.Session, options: Options
+) -> Workspace | None:
     """Return what the base branch declares; None where that cannot be read, or is not valid."""
     try:
         with TemporaryDirectory(prefix="reconciler-") as folder:
@@ -506,7 +508,7 @@ def _specs_in(workspace: Workspace | None) -> dict[Ref, Json] | None:
     return {manifest.ref: manifest.spec for manifest in workspace.manifests}
 
 
-def _unexempted(session: Session) -> Session:
+def _unexempted(session: open_session.Session) -> open_session.Session:
     """Return a session without the exemptions in the manifests of a change.
 
     Consent to a guard needs an earlier merge. Exemptions from complaints were applied when the

@@ -34,24 +34,20 @@ from reconciler.ci.conversation import Conversation, Review, propose
 from reconciler.ci.trust import Event, OverBase, ProjectTrust
 from reconciler.cli.console import data, redacted, report_applied, stdout_style, words
 from reconciler.model.guards import EXPLICIT_LEVEL, FROZEN, NEW_JOURNAL, NOT_APPROVED
-from reconciler.operations import added_by_features, plan_and_drift
-from reconciler.operations.apply_plan import Consent, plan_and_apply, with_added_consent
+from reconciler.operations import added_by_features, apply_plan, open_session, plan_and_drift
 from reconciler.operations.check_project import Checked
 from reconciler.operations.open_project import Options, Reporter, made_now
-from reconciler.operations.open_session import Session, counts_of
 from reconciler.planning.guards import UnderReview
 from reconciler.project import Project
+from reconciler.report import drift_formats, reasons, sections
 from reconciler.report.complaints.document import complaints_text, file_in_repository
 from reconciler.report.complaints.for_ci import annotation_lines, begins_sarif, complaints_sarif
-from reconciler.report.drift_formats import drift_text
 from reconciler.report.html import drift_html
 from reconciler.report.html.page import begins_page
 from reconciler.report.markdown import code
 from reconciler.report.plan.document import plan_json
 from reconciler.report.plan.formats import plan_text
-from reconciler.report.reasons import NO_DRIFT_SEEN
 from reconciler.report.safe import safe
-from reconciler.report.sections import SectionFormats
 from reconciler.report.words import first_few, plural
 from reconciler.runtime.streams import lost_by
 from reconciler.workspace.workspace import Workspace
@@ -60,7 +56,7 @@ DECIDED_AT_THE_APPLY: Final = (FROZEN, NEW_JOURNAL, NOT_APPROVED)
 """Guards that depend on the time of the apply, not on the change."""
 
 
-def refusals_of(made: model.Plan, session: Session, event: Event) -> results.Refusals:
+def refusals_of(made: model.Plan, session: open_session.Session, event: Event) -> results.Refusals:
     """Return the refusals of a plan that the plan of the base branch does not have.
 
     Without an event there is no base branch, and all count. On the default branch none counts.
@@ -77,9 +73,11 @@ def refusals_of(made: model.Plan, session: Session, event: Event) -> results.Ref
 def without(found: results.Refusals, base: results.Refusals) -> results.Refusals:
     """Return refusals without those that another plan has too."""
     keys = {guard.key for guard in base.guards}
-    reasons = {change.ref: change.reasons for change in base.blocked}
+    blocked_there = {change.ref: change.reasons for change in base.blocked}
     guards = tuple(guard for guard in found.guards if guard.key not in keys)
-    blocked = tuple(change for change in found.blocked if reasons.get(change.ref) != change.reasons)
+    blocked = tuple(
+        change for change in found.blocked if blocked_there.get(change.ref) != change.reasons
+    )
     gone = len(found.guards) + len(found.blocked) - len(guards) - len(blocked)
     return results.Refusals(guards=guards, blocked=blocked, of_base=gone)
 
@@ -114,7 +112,7 @@ def _refusals_in(made: model.Plan) -> results.Refusals:
     )
 
 
-def _plan_of(base: Workspace | None, session: Session) -> model.Plan | None:
+def _plan_of(base: Workspace | None, session: open_session.Session) -> model.Plan | None:
     """Return the plan of what the base branch declares; None where it cannot be planned."""
     if base is None:
         return None
@@ -162,7 +160,7 @@ class Job:
         if self.talk.inputs.command in ("validate", "plan") and not checked.workspace.errors:
             checked = self._change_checked(checked)
         self.result.checked = checked
-        workspace, counts = checked.workspace, counts_of(checked.workspace)
+        workspace, counts = checked.workspace, open_session.counts_of(checked.workspace)
         if workspace.errors or self.talk.inputs.command == "validate":
             data(complaints_text(workspace.complaints, stdout_style(verbose=False)))
             words("\n".join(filter(None, (counts, checked.advice))))
@@ -228,7 +226,7 @@ class Job:
 
     def _opened(
         self, use: ProjectTrust, *, may_lack: bool = False
-    ) -> AbstractContextManager[Session]:
+    ) -> AbstractContextManager[open_session.Session]:
         return checkout.opened(
             self._admitted(use), self.options, self.talk.event, may_lack=may_lack
         )
@@ -279,11 +277,13 @@ class Job:
         self.result.refusals = refusals
         return made
 
-    def _approved(self, made: model.Plan, session: Session) -> model.Plan:
+    def _approved(self, made: model.Plan, session: open_session.Session) -> model.Plan:
         """Return the plan with the consent that it has by now, if the job was given any."""
         if files := self.talk.inputs.files:
             try:
-                made, _ = with_added_consent(session, made, Consent(files=files))
+                made, _ = apply_plan.with_added_consent(
+                    session, made, apply_plan.Consent(files=files)
+                )
             except errors.ReconcilerError as error:
                 words(safe(f"the consent of the plan is decided at its apply: {error}"))
         return made
@@ -312,10 +312,12 @@ class Job:
             why = stopped if applied.stopped_by is None else str(applied.stopped_by)
             result.failure = results.Failure(code=code, errors=why.splitlines())
 
-    def _apply_reviewed(self, session: Session, review: Review) -> tuple[model.Plan, Applied]:
+    def _apply_reviewed(
+        self, session: open_session.Session, review: Review
+    ) -> tuple[model.Plan, Applied]:
         """Apply the plan if the review consents; keep the plan in any case."""
 
-        def agree(made: model.Plan) -> Consent:
+        def agree(made: model.Plan) -> apply_plan.Consent:
             self.result.plan = made
             consent = review.consent_to(made)
             if results.has_work(made) and (untold := self.talk.check_newest(made, session)):
@@ -327,7 +329,7 @@ class Job:
             if results.has_work(made):
                 self.result.keep_comment(self.talk.show_applying(review.comment, made))
 
-        made, applied = plan_and_apply(session, agree, "ci apply", begin=begin)
+        made, applied = apply_plan.plan_and_apply(session, agree, "ci apply", begin=begin)
         assert applied is not None  # noqa: S101 - a job is never asked
         return made, applied
 
@@ -339,7 +341,7 @@ class Job:
         use = self._judged(None, refused=refused)
         with self._opened(use, may_lack=True) as session:
             result.look = look = plan_and_drift.drift_now(session, remember=inputs.remember)
-            data(drift_text(look, stdout_style(verbose=False)))
+            data(drift_formats.drift_text(look, stdout_style(verbose=False)))
             if inputs.proposals:
                 checkout.refuse_links(inputs.plan_file)
                 made = made_now(session.project)
@@ -353,7 +355,7 @@ class Job:
                 result.proposed = propose(edits, name, session, self.talk) or result.proposed
         code = plan_and_drift.exit_code_of(look)
         if code not in (errors.ExitCode.DONE, errors.ExitCode.DIFFERENT):
-            why = NO_DRIFT_SEEN if look.is_blind else "some resources could not be read"
+            why = reasons.NO_DRIFT_SEEN if look.is_blind else "some resources could not be read"
             result.failure = results.Failure(code=code, errors=(why,))
 
     def _propose(self, command: str) -> None:
@@ -578,7 +580,7 @@ def _owners_markdown(section: ChangeOwners, changes: Sequence[model.Change]) -> 
         yield f"- and {len(ordered) - MOST_OWNERS:,} more owners"
 
 
-FORMATS: Final[SectionFormats[ChangeOwners]] = SectionFormats(
+FORMATS: Final[sections.SectionFormats[ChangeOwners]] = sections.SectionFormats(
     change_members=_members, owners_markdown=_owners_markdown
 )
 

@@ -22,13 +22,11 @@ from reconciler.model.plan import CommentState
 from reconciler.operations.added_by_features import ProposedEdits, StepReport
 from reconciler.operations.check_project import NOT_CHECKED, Checked
 from reconciler.operations.open_session import counts_of
-from reconciler.report.applied_formats import ApplyResult, applied_markdown
+from reconciler.report import applied_formats, drift_formats, reasons
 from reconciler.report.complaints.document import complaints_text, message, worst_first
-from reconciler.report.drift_formats import drift_text
 from reconciler.report.markdown import COMMENT_BYTES, LONGEST_NAME, SUMMARY_BYTES, code, fenced
 from reconciler.report.plan.document import change_document
 from reconciler.report.plan.formats import plan_markdown
-from reconciler.report.reasons import notes_of
 from reconciler.report.safe import safe
 from reconciler.report.table import Style
 from reconciler.report.words import first_few, plural
@@ -193,7 +191,7 @@ class Refusals:
                 for guard in self.guards
             ),
             *(
-                f"{change.ref} cannot be done: {'; '.join(notes_of(change))}"
+                f"{change.ref} cannot be done: {'; '.join(reasons.notes_of(change))}"
                 for change in self.blocked
             ),
         )
@@ -358,9 +356,13 @@ def outputs_of(inputs: Inputs, result: JobResult) -> dict[str, str]:
     return outputs
 
 
-def applied_result(result: JobResult, plan: model.Plan, applied: Applied) -> ApplyResult:
+def applied_result(
+    result: JobResult, plan: model.Plan, applied: Applied
+) -> applied_formats.ApplyResult:
     """Return the result of a plan in the form that reports show."""
-    return ApplyResult(plan, applied.outcomes, result.state, "\n".join(result.errors))
+    return applied_formats.ApplyResult(
+        plan, applied.outcomes, result.state, "\n".join(result.errors)
+    )
 
 
 def summary_of(result: JobResult, whole: str) -> str:
@@ -371,7 +373,9 @@ def summary_of(result: JobResult, whole: str) -> str:
     note = result.notes
     parts = [f"{note}\n"] if note else []
     if result.applied is not None and result.plan is not None:
-        parts.append(applied_markdown(applied_result(result, result.plan, result.applied)))
+        parts.append(
+            applied_formats.applied_markdown(applied_result(result, result.plan, result.applied))
+        )
     elif result.failure is not None:
         environment = result.checked.environment
         where = f" for {code(environment, 80)}" if environment else ""
@@ -385,7 +389,7 @@ def summary_of(result: JobResult, whole: str) -> str:
         parts.append(above + plan_markdown(result.plan, budget=SUMMARY_BYTES // 2, whole=whole))
     elif result.look is not None:
         title = "drift" if result.code == ExitCode.DIFFERENT else "no drift"
-        text = drift_text(result.look, _PLAIN)
+        text = drift_formats.drift_text(result.look, _PLAIN)
         parts.append(f"### `drift`: {title}\n\n{_fenced(text)}")
     elif result.report is not None:
         parts.append(result.report.summary)
@@ -521,10 +525,12 @@ def plan_comment(
     return "\n".join(part for part in (marker.line, reviewed, f"{head}{text}{foot}") if part)
 
 
-def applied_comment(result: ApplyResult, marker: Marker, origin: Origin, reviewed: str) -> str:
+def applied_comment(
+    result: applied_formats.ApplyResult, marker: Marker, origin: Origin, reviewed: str
+) -> str:
     """Return the comment for an apply: the outcomes, then the folded plan, within the budget."""
     folded = "The plan", result.plan
-    return _with_folded(applied_markdown(result), folded, marker, origin, reviewed)
+    return _with_folded(applied_formats.applied_markdown(result), folded, marker, origin, reviewed)
 
 
 def _with_folded(

@@ -54,11 +54,9 @@ from reconciler.report.words import plural
 from reconciler.runtime.advice import bring_back, on_journal, on_manifests
 from reconciler.runtime.failpoints import Point, reached
 from reconciler.syntax.suggestions import nearest
-from reconciler.workspace.envelope import LONGEST_NAME, NAME
+from reconciler.workspace import envelope, manifest_edits, write_files
 from reconciler.workspace.expression_scope import Scope, withheld_from
-from reconciler.workspace.manifest_edits import Given, IdTarget, Originals, identified
 from reconciler.workspace.workspace import sources_of
-from reconciler.workspace.write_files import remove_left, replace_text
 
 
 @click.group(cls=Group)
@@ -517,10 +515,10 @@ def _check_names(was: Ref, ref: Ref) -> None:
         raise UsageError(f"{was} cannot become {ref}: a resource stays of its kind")
     if was == ref:
         raise UsageError(f"both are {ref}: there is nothing to rename")
-    if len(ref.name) > LONGEST_NAME or not NAME.fullmatch(ref.name):
+    if len(ref.name) > envelope.LONGEST_NAME or not envelope.NAME.fullmatch(ref.name):
         raise UsageError(
             f"`{ref.name}` is not a name: lower-case letters, digits and `.`, `_`, `-`, "
-            f"a letter or digit first, at most {LONGEST_NAME}"
+            f"a letter or digit first, at most {envelope.LONGEST_NAME}"
         )
 
 
@@ -591,22 +589,22 @@ def write_ids(*, options: Options) -> None:
     scope = Scope(name, chosen.variables, withheld=withheld_from(os.environ))
     workspace = open_workspace(options, found, scope)
     opened = opened_journal(options)
-    place = IdTarget(name, alone=not with_target(found) - {name})
+    place = manifest_edits.IdTarget(name, alone=not with_target(found) - {name})
     roots = sources_of(manifest_paths(options, found), found.root).roots
-    originals = Originals(found.root, roots, workspace.read, name)
-    given: dict[str, list[Given]] = {}
+    originals = manifest_edits.Originals(found.root, roots, workspace.read, name)
+    given: dict[str, list[manifest_edits.Given]] = {}
     for manifest, known in opened.history.unwritten_ids(workspace.manifests):
-        given.setdefault(manifest.source.file, []).append(Given(manifest, known))
+        given.setdefault(manifest.source.file, []).append(manifest_edits.Given(manifest, known))
     written, by_hand = 0, list[str]()
     for file, ids in given.items():
         script = originals.script_of(ids[0].manifest)
         if script is None:
             raise InvalidInput(f"{file} was changed while this ran: it is left as it is")
-        made = identified(script, ids, place)
+        made = manifest_edits.identified(script, ids, place)
         by_hand += made.by_hand
         if made.written:
-            remove_left([script.path.resolve().parent])
-            replace_text(script.path, file, roots, before=script.text, after=made.text)
+            write_files.remove_left([script.path.resolve().parent])
+            write_files.replace_text(script.path, file, roots, before=script.text, after=made.text)
             reached(Point.FILE_REPLACED)
         written += len(made.written)
         for given_id in made.written if not options.quiet else ():

@@ -21,8 +21,13 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from reconciler.emulator import wire
-from reconciler.emulator.alert_definition_endpoints import plant
+from reconciler.emulator import (
+    alert_definition_endpoints,
+    log_policy_endpoints,
+    overview_page,
+    resources,
+    wire,
+)
 from reconciler.emulator.database import (
     API_ROOT,
     HEALTH_PATH,
@@ -36,10 +41,7 @@ from reconciler.emulator.database import (
 )
 from reconciler.emulator.endpoint import Answers, Deployment, Endpoint, Keys
 from reconciler.emulator.faults import FaultInjection, Faults
-from reconciler.emulator.log_policy_endpoints import held_policies
-from reconciler.emulator.overview_page import page
 from reconciler.emulator.profile import Profile
-from reconciler.emulator.resources import RESOURCES, STORED, extra_endpoints, fill
 
 REQUESTS_KEPT = 10_000
 
@@ -66,11 +68,11 @@ def create_app(  # noqa: PLR0913 - one keyword for each option of the server
     OSError for a log file that cannot be written.
     """
     behaviour = profile or Profile()
-    store = Store(data, [table for resource in RESOURCES for table in resource.tables])
+    store = Store(data, [table for resource in resources.RESOURCES for table in resource.tables])
     with store.writing():
-        plant(store, alert_ids, wire.timestamp(clock()))
+        alert_definition_endpoints.plant(store, alert_ids, wire.timestamp(clock()))
     if seed is not None:
-        fill(store, seed, clock())
+        resources.fill(store, seed, clock())
     known: dict[str, frozenset[str] | None] = dict(keys)
     if api_key is not None:
         known[api_key] = None
@@ -86,7 +88,7 @@ def create_app(  # noqa: PLR0913 - one keyword for each option of the server
         routes=[
             Route(HEALTH_PATH, _health),
             Route(OPENAPI_PATH, _openapi),
-            Route(PAGE_PATH, page),
+            Route(PAGE_PATH, overview_page.page),
             *web_routes(deployment),
             *_routes(deployment),
         ],
@@ -110,9 +112,9 @@ def create_app(  # noqa: PLR0913 - one keyword for each option of the server
 def _routes(deployment: Deployment) -> list[Route]:
     """Return a route for each path; `/slos/{id}` matches `/slos/validate`, so it comes later."""
     endpoints = [
-        *extra_endpoints(deployment.profile),
+        *resources.extra_endpoints(deployment.profile),
         # Last, so that a profile never replaces a documented endpoint.
-        *(endpoint for resource in RESOURCES for endpoint in resource.endpoints),
+        *(endpoint for resource in resources.RESOURCES for endpoint in resource.endpoints),
     ]
     paths = sorted({endpoint.path for endpoint in endpoints}, key=lambda path: ("{" in path, path))
     return [
@@ -154,10 +156,12 @@ def web_routes(deployment: Deployment) -> list[Route]:
         deployment.keys.check(request)
         what = request.path_params["what"]
         if what == "policies":
-            return JSONResponse({"items": held_policies(deployment.store)})
+            return JSONResponse({"items": log_policy_endpoints.held_policies(deployment.store)})
         if what not in _KINDS:
             raise wire.unknown_route()
-        return JSONResponse({"items": deployment.store.records(STORED[_KINDS[what]].table)})
+        return JSONResponse(
+            {"items": deployment.store.records(resources.STORED[_KINDS[what]].table)}
+        )
 
     async def delete(request: Request) -> Response:
         """Answer 204, or 404 for an unknown id."""
@@ -165,7 +169,7 @@ def web_routes(deployment: Deployment) -> list[Route]:
         what, own = request.path_params["what"], request.path_params["id"]
         if what not in _KINDS:
             raise wire.unknown_route()
-        records = STORED[_KINDS[what]]
+        records = resources.STORED[_KINDS[what]]
         with deployment.stale_reads.writing() as store:
             records.read(store, own)
             store.write(f"DELETE FROM {records.table} WHERE id = ?", own)  # noqa: S608 - a table of ours
@@ -263,10 +267,10 @@ _ABOUT = (
 def openapi_document(profile: Profile | None = None) -> Any:
     """Return the whole document, the same every time for one profile."""
     endpoints = sorted(
-        (endpoint for resource in RESOURCES for endpoint in resource.endpoints),
+        (endpoint for resource in resources.RESOURCES for endpoint in resource.endpoints),
         key=lambda endpoint: endpoint.number,
     )
-    endpoints.extend(extra_endpoints(profile or Profile()))
+    endpoints.extend(resources.extra_endpoints(profile or Profile()))
     paths: dict[str, wire.JsonObject] = {}
     for endpoint in endpoints:
         paths.setdefault(endpoint.path, {})[endpoint.method.lower()] = _operation(endpoint)

@@ -13,24 +13,20 @@ from functools import partial
 from importlib.resources import files
 from typing import Any
 
-from reconciler.emulator import wire
-from reconciler.emulator.alert_definition_endpoints import (
-    ALERT_DEFINITIONS,
-    ALERT_RECORDS,
-    AlertDefProperties,
-    StoredAlertDefinition,
-    plant,
+from reconciler.emulator import (
+    alert_definition_endpoints,
+    dashboard_endpoints,
+    life,
+    log_policy_endpoints,
+    record_endpoints,
+    saved_view_endpoints,
+    slo_endpoints,
+    wire,
 )
-from reconciler.emulator.dashboard_endpoints import DASHBOARD_RECORDS, DASHBOARDS
 from reconciler.emulator.database import Store
 from reconciler.emulator.endpoint import Author, Call, Endpoint, NoBody, Records, Resource
 from reconciler.emulator.faults import PartialBulk
-from reconciler.emulator.life import LIFE, fill_usage, let_pass
-from reconciler.emulator.log_policy_endpoints import LOG_POLICIES
 from reconciler.emulator.profile import ExtraList, ExtraRead, Profile
-from reconciler.emulator.record_endpoints import INCIDENTS, PLATFORM_RECORDS
-from reconciler.emulator.saved_view_endpoints import SAVED_VIEW_RECORDS, SAVED_VIEWS, SavedView
-from reconciler.emulator.slo_endpoints import SLO_RECORDS, SLOS
 
 
 class Listed(wire.WireObject):
@@ -38,14 +34,18 @@ class Listed(wire.WireObject):
 
 
 STORED = {
-    "AlertDefinition": ALERT_RECORDS,
-    "SLO": SLO_RECORDS,
-    "Dashboard": DASHBOARD_RECORDS,
-    "SavedView": SAVED_VIEW_RECORDS,
+    "AlertDefinition": alert_definition_endpoints.ALERT_RECORDS,
+    "SLO": slo_endpoints.SLO_RECORDS,
+    "Dashboard": dashboard_endpoints.DASHBOARD_RECORDS,
+    "SavedView": saved_view_endpoints.SAVED_VIEW_RECORDS,
 }
 _MODELS: dict[str, tuple[type[wire.WireObject], type[wire.WireObject], str]] = {
-    "AlertDefinition": (StoredAlertDefinition, AlertDefProperties, "alertDefProperties"),
-    "SavedView": (SavedView, SavedView, ""),
+    "AlertDefinition": (
+        alert_definition_endpoints.StoredAlertDefinition,
+        alert_definition_endpoints.AlertDefProperties,
+        "alertDefProperties",
+    ),
+    "SavedView": (saved_view_endpoints.SavedView, saved_view_endpoints.SavedView, ""),
 }
 """The model of a record, the model of a sent write, and the field of the record with it."""
 
@@ -148,14 +148,14 @@ SEEDED = Resource("seeds (name TEXT PRIMARY KEY)")
 """The seeds that were added."""
 
 RESOURCES = (
-    ALERT_DEFINITIONS,
-    PLATFORM_RECORDS,
-    DASHBOARDS,
-    INCIDENTS,
-    SLOS,
-    LOG_POLICIES,
-    SAVED_VIEWS,
-    LIFE,
+    alert_definition_endpoints.ALERT_DEFINITIONS,
+    record_endpoints.PLATFORM_RECORDS,
+    dashboard_endpoints.DASHBOARDS,
+    record_endpoints.INCIDENTS,
+    slo_endpoints.SLOS,
+    log_policy_endpoints.LOG_POLICIES,
+    saved_view_endpoints.SAVED_VIEWS,
+    life.LIFE,
     SEEDED,
 )
 
@@ -184,7 +184,7 @@ def fill(store: Store, seed: str, now: datetime) -> None:
             return
         store.write("INSERT INTO seeds VALUES (?)", seed)
         begin = now - timedelta(days=28)
-        plant(store, ALERTS, wire.timestamp(begin - timedelta(days=90)))
+        alert_definition_endpoints.plant(store, ALERTS, wire.timestamp(begin - timedelta(days=90)))
         call = Call(
             store=store,
             now=wire.timestamp(begin),
@@ -200,5 +200,5 @@ def fill(store: Store, seed: str, now: datetime) -> None:
         for number, body in REQUESTS:
             endpoint = endpoints[number]
             endpoint.answer(call, wire.read(endpoint.request, body))
-        fill_usage(store, (now - timedelta(days=400)).astimezone(UTC).date(), now)
-        let_pass(store, begin, now)
+        life.fill_usage(store, (now - timedelta(days=400)).astimezone(UTC).date(), now)
+        life.let_pass(store, begin, now)

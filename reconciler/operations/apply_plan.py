@@ -38,12 +38,9 @@ from reconciler.planning.guards import (
     unmet,
 )
 from reconciler.project import Guards
-from reconciler.report.counts import lost_json
-from reconciler.report.labels import places_in
+from reconciler.report import counts, labels, reasons, sections
 from reconciler.report.plan import document
-from reconciler.report.reasons import words_of
 from reconciler.report.safe import safe
-from reconciler.report.sections import guard_heading
 from reconciler.report.words import plural
 from reconciler.runtime.advice import is_in_job, on_journal
 from reconciler.runtime.progress import Deed
@@ -211,7 +208,7 @@ def check(made: Plan, consent: Consent, reporter: Reporter) -> None:
 
 def refusal(block: GuardBlock, *, is_reviewed: bool = False) -> str:
     """Return the message of a refusal; on the lines below its resources, then its remedies."""
-    message = guard_heading(block)
+    message = sections.guard_heading(block)
     if is_reviewed and block.first.level == REVIEW_LEVEL:
         message += "; no reviewed plan lists that: plan again, and review it"
     return "\n".join(
@@ -354,14 +351,13 @@ async def _apply_now(session: Session, journal: Journal, name: str, made: Plan) 
     for change in made.changes:
         if change.lost:
             reporter.say(
-                f"{change.ref} destroys, kept here to restore by hand: {lost_json(change)}",
+                f"{change.ref} destroys, kept here to restore by hand: {counts.lost_json(change)}",
                 laid_out=True,
             )
             for remark in change.reasons:
                 if isinstance(remark, LostUnseen):
-                    reporter.say(
-                        f"{change.ref}: {safe(words_of(remark, change.ref, places_in(change)))}"
-                    )
+                    said = reasons.words_of(remark, change.ref, labels.places_in(change))
+                    reporter.say(f"{change.ref}: {safe(said)}")
     async with interrupts(reporter.say) as taken, open_api(session) as api:
         run = Run(api, journal, name, tell=reporter.writing(made), stopping=taken.stopping)
         taken.work = asyncio.ensure_future(run.apply(made))
