@@ -605,14 +605,14 @@ def compacted(entries: Sequence[journaled.Entry], at: str) -> list[journaled.Ent
     """
     history = History()
     history.add(entries)
-    kept: list[journaled.Entry] = [
-        entry for entry in entries if isinstance(entry, journaled.MovedIn)
-    ]
-    kept.extend(_runs(entries))
-    kept.extend(entry for entry in entries if isinstance(entry, journaled.WatchedEntry))
-    kept.extend(last_backups(entries).values())
     seals = JournalSeals()
     seals.add(entries)
+    kept = [
+        *(entry for entry in entries if isinstance(entry, journaled.MovedIn)),
+        *_runs(entries),
+        *(entry for entry in entries if isinstance(entry, journaled.WatchedEntry)),
+        *last_backups(entries).values(),
+    ]
     for ref, memory in sorted(history.memories.items()):
         older = seals.of(ref, memory.remote_id) - seals_in(memory.candidates)
         kept.extend(resource_entries(ref, memory, at, older))

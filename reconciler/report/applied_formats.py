@@ -227,20 +227,19 @@ def applied_text(
     unproved: Mapping[model.Ref, str] = NOTHING,
 ) -> str:
     """Return the closing report of an apply, ending in a line break; commands are never broken."""
-    lines: list[str] = []
-    for ref, said in unproved.items():
-        lines.append(fitted(style.paint(safe(f"{ref}: {said}."), Colour.RED), style))
+    lines = [
+        fitted(style.paint(safe(f"{ref}: {said}."), Colour.RED), style)
+        for ref, said in unproved.items()
+    ]
     for ref, found in rewritten.items():
         count = plural(len(found), "field")
         head = f"The service stored {count} of {ref} otherwise than sent:"
-        lines.append(fitted(style.paint(safe(head), Colour.CYAN), style))
-        lines.extend(_field_lines(found, "stored", style))
+        lines += _field_lines(head, Colour.CYAN, found, "stored", style)
     for ref, by in (overtaken or {}).items():
         who = f" ({by.edit})" if by.edit.told else ""
         count = plural(len(by.differences), "field")
         head = f"Another writer changed {count} of {ref} right after it was written{who}:"
-        lines.append(fitted(style.paint(safe(head), Colour.RED), style))
-        lines.extend(_field_lines(by.differences, "live", style))
+        lines += _field_lines(head, Colour.RED, by.differences, "live", style)
     counted = _counted(outcomes, "d").capitalize()
     if not counted:
         kept = describe_kept(plan.changes) if plan is not None else ""
@@ -248,11 +247,13 @@ def applied_text(
     lines.append(style.paint(counted, Colour.BOLD) + ".")
     lines.extend(fitted(line, style) for line in _not_done_lines(outcomes))
     lines.extend(_planned_lines(plan, outcomes, style) if plan is not None else ())
-    for outcome in outcomes:
-        if isinstance(outcome, model.InDoubt):
-            lines.append(f"Look for {safe(str(outcome.ref))}, then run:")
-            settle = safe(on_journal("settle", str(outcome.ref)))
-            lines.append(f"  {settle} --id ID    or    --never-happened")
+    doubtful = (str(outcome.ref) for outcome in outcomes if isinstance(outcome, model.InDoubt))
+    for name in doubtful:
+        settle = safe(on_journal("settle", name))
+        lines += (
+            f"Look for {safe(name)}, then run:",
+            f"  {settle} --id ID    or    --never-happened",
+        )
     return "\n".join(lines) + "\n"
 
 
@@ -286,7 +287,10 @@ def _not_done_lines(outcomes: Sequence[model.Outcome]) -> Iterator[str]:
         yield f"Not done for other reasons: {plural(rest, 'resource')}"
 
 
-def _field_lines(found: Sequence[Difference], now: str, style: Style) -> Iterator[str]:
+def _field_lines(
+    head: str, colour: Colour, found: Sequence[Difference], now: str, style: Style
+) -> Iterator[str]:
+    yield fitted(style.paint(safe(head), colour), style)
     room = max(20, style.width // 3)
     for difference in found[:MOST_REWRITTEN]:
         before, after = value(difference.before, room), value(difference.after, room)

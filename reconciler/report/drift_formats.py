@@ -224,9 +224,9 @@ def drift_text(look: DriftReport, style: Style) -> str:
         (look.ignored, f"{plural(look.ignored, 'difference')} ignored"),
     )
     closing = f"{head}{new}; {', '.join((same, *(words for count, words in rest if count)))}."
-    lines.extend(fitted(f"note: {safe(note)}", style) for note in look_notes(look))
-    lines.append(fitted(style.paint(closing, Colour.BOLD), style))
-    return "\n".join(lines) + "\n"
+    notes = (fitted(f"note: {safe(note)}", style) for note in look_notes(look))
+    end = fitted(style.paint(closing, Colour.BOLD), style)
+    return "\n".join((*lines, *notes, end)) + "\n"
 
 
 def _lines(drift: Drift, style: Style) -> Iterator[str]:

@@ -6,9 +6,9 @@ Source: docs/reports.md.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby
+from itertools import chain, groupby
 from textwrap import wrap
 
 from reconciler.document import Operation
@@ -70,23 +70,25 @@ def plan_text(plan: Plan, style: Style) -> str:
     unfolds everything and lists unchanged resources.
     """
     room = _room(plan, style)
-    lines = [*_bold(f"{counts.heading(plan)}: {counts.summary(plan)}", style)]
-    for words in sections.describe_partial(plan):
-        lines.extend(wrapped(as_sentence(words), style, margin="", hang="  "))
-    for remark in plan.remarks:
-        lines.extend(wrapped(describe_remark(remark), style, Colour.CYAN))
-    lines.append("")
-    for kind, changes in groupby(plan.declared, key=lambda change: change.ref.kind):
-        lines.extend(_kind_lines(plan, kind, list(changes), room, style))
-    for section, formats in sections.shown_sections(plan):
-        lines.extend(formats.lines(section, style))
-    lines.extend(_guard_lines(plan, style))
-    lines.extend(_orphan_lines(plan, style))
-    lines.extend(_unsettled_lines(plan, style))
-    lines.extend(_text_legend(plan, style))
-    lines.extend(_bold(_closing(plan), style))
-    lines.append(style.paint(f"Digest {plan.digest}", Colour.DIM))
-    return "\n".join(lines) + "\n"
+    of_kinds = groupby(plan.declared, key=lambda change: change.ref.kind)
+    parts: Iterable[Iterable[str]] = (
+        _bold(f"{counts.heading(plan)}: {counts.summary(plan)}", style),
+        *(
+            wrapped(as_sentence(words), style, margin="", hang="  ")
+            for words in sections.describe_partial(plan)
+        ),
+        *(wrapped(describe_remark(remark), style, Colour.CYAN) for remark in plan.remarks),
+        [""],
+        *(_kind_lines(plan, kind, list(changes), room, style) for kind, changes in of_kinds),
+        *(formats.lines(section, style) for section, formats in sections.shown_sections(plan)),
+        _guard_lines(plan, style),
+        _orphan_lines(plan, style),
+        _unsettled_lines(plan, style),
+        _text_legend(plan, style),
+        _bold(_closing(plan), style),
+        [style.paint(f"Digest {plan.digest}", Colour.DIM)],
+    )
+    return "\n".join(chain.from_iterable(parts)) + "\n"
 
 
 def _room(plan: Plan, style: Style) -> _Room:
