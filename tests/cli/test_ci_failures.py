@@ -89,7 +89,7 @@ def test_an_apply_that_is_stopped(jobs: Jobs, failing: Any) -> None:
 def test_after_the_drift(jobs: Jobs, failing: Any) -> None:
     """Drift that was found stands in the summary, though it could not be shown."""
     jobs.merged(require_plan="none")
-    failing("reconciler.report.drift_formats.drift_text", BROKEN)
+    failing("reconciler.ci.job.stdout_style", BROKEN)
     ran = jobs.merged("drift")
 
     assert (ran.code, ran.outputs["result"]) == (ExitCode.INTERNAL, "failed")
