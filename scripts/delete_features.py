@@ -59,7 +59,7 @@ def show(group, *words):
         for name in group.list_commands(context):
             show(group.get_command(context, name), *words, name)
 show(cli)
-for word in " ".join(COMMAND_WORDS.values()).split():
+for word in " ".join(COMMAND_WORDS).split():
     run([word])
 """
 RUNS: Final = """

@@ -3,8 +3,6 @@
 Source: docs/network.md.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable, Sequence

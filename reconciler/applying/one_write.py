@@ -3,8 +3,6 @@
 After a write that was acknowledged and seen, features may check it too.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -12,27 +10,10 @@ from dataclasses import dataclass, replace
 from heapq import heappop, heappush
 from typing import Any, ClassVar, Final, Protocol, TypeAlias
 
-from reconciler import document, model
+from reconciler import document, errors, model
 from reconciler.api.client import Api
 from reconciler.document import Json, canonical_text, digest
-from reconciler.errors import (
-    AnotherRecord,
-    ExitCode,
-    JournalError,
-    Locked,
-    OutcomeUnknown,
-    ReconcilerError,
-)
-from reconciler.journal.entries import (
-    Backup,
-    Entry,
-    LastWrite,
-    RefusedEntry,
-    Renamed,
-    Started,
-    Stored,
-    WrittenEntry,
-)
+from reconciler.journal import entries as journaled
 from reconciler.journal.history import History, Memory
 from reconciler.journal.journal import Journal
 from reconciler.journal.line_fields import Rewritten, TakenBack, brought_back, fields_taken_back
@@ -40,24 +21,16 @@ from reconciler.kinds import BY_NAME
 from reconciler.kinds.kind import Kind, Sending, WriteResult, observe
 from reconciler.model.quoting import listed
 from reconciler.redaction.redact import conceal, resealed
-from reconciler.redaction.templates import HIDDEN, fingerprint, holds_seal, resolve, reveal
+from reconciler.redaction.templates import HIDDEN, fingerprint, holds_seal, resolve
 from reconciler.runtime.rows import Rows
-
-
-def sending_of(change: model.Change, ids: Mapping[model.Ref, model.RemoteId]) -> Sending:
-    """Return a change with references and secrets filled in, just before sending.
-
-    Raises ValueError where a reference is still unknown.
-    """
-    return Sending(change, reveal(resolve(change.body, ids)))
 
 
 def outcome_of(sending: Sending, answer: WriteResult) -> model.Outcome:
     """Return the outcome of one write, also where its answer stops the run."""
-    if not isinstance(answer, ReconcilerError):
+    if not isinstance(answer, errors.ReconcilerError):
         return answer
     # If the journal fails between the requests of one write, some of them were sent.
-    unknown = isinstance(answer, OutcomeUnknown | JournalError | Locked)
+    unknown = isinstance(answer, errors.OutcomeUnknown | errors.JournalError | errors.Locked)
     if unknown and sending.change.action is model.Action.CREATE:
         return model.InDoubt(sending.ref, str(answer))
     if unknown or answer.doubtful:
@@ -93,28 +66,30 @@ class Scribe:
     run: str
     hide: Callable[[str], str]
 
-    def append(self, entries: Sequence[Entry], unproved: Sequence[Entry] = ()) -> None:
+    def append(
+        self, entries: Sequence[journaled.Entry], unproved: Sequence[journaled.Entry] = ()
+    ) -> None:
         """Write entries to the journal. Raises JournalError and Locked, as the journal does."""
         hidden = [*map(self._hidden, entries)]
         self.journal.append(hidden, unproved=[*map(self._hidden, unproved)])
 
-    def _hidden(self, entry: Entry) -> Entry:
+    def _hidden(self, entry: journaled.Entry) -> journaled.Entry:
         """Return an entry without secrets in the messages of the service."""
         match entry:
-            case WrittenEntry(message=message, told=told):
+            case journaled.WrittenEntry(message=message, told=told):
                 return replace(entry, message=self.hide(message), told=told.hiding(self.hide))
-            case RefusedEntry(message=message):
+            case journaled.RefusedEntry(message=message):
                 return replace(entry, message=self.hide(message))
             case _:
                 return entry
 
-    def started(self, change: model.Change, declared: dict[str, Json]) -> Started:
+    def started(self, change: model.Change, declared: dict[str, Json]) -> journaled.Started:
         """Return the entry that is in the journal before a change is sent."""
         seen, memory = change.observation, self.journal.history.of(change.ref)
         shape = BY_NAME[change.ref.kind].shape
         known = [field for taken in memory.rolled_back for field in taken.fields]
         at = self.journal.now()
-        return Started(
+        return journaled.Started(
             run=self.run,
             at=at,
             ref=change.ref,
@@ -139,7 +114,7 @@ class Scribe:
         fields = fields_taken_back(memory.candidates[-1], declared, shape)
         return (TakenBack(at=at, actor=self.journal.actor, fields=fields),) if fields else ()
 
-    def backup(self, change: model.Change) -> Backup | None:
+    def backup(self, change: model.Change) -> journaled.Backup | None:
         """Return what is live before a change replaces it; None where the plan did not see it.
 
         It is what the plan saw: it was read again right before the write and was the same.
@@ -155,7 +130,7 @@ class Scribe:
             live = self._without_secrets(live)
             text = canonical_text(live)
         size = len(text)
-        return Backup(
+        return journaled.Backup(
             run=self.run,
             at=self.journal.now(),
             ref=change.ref,
@@ -179,7 +154,7 @@ class Scribe:
             case _:
                 return document
 
-    def closing(self, change: model.Change, outcome: model.Outcome) -> Entry | None:
+    def closing(self, change: model.Change, outcome: model.Outcome) -> journaled.Entry | None:
         """Return the entry of an outcome; None where the outcome is unknown.
 
         Then the `started` entry stays open.
@@ -187,7 +162,7 @@ class Scribe:
         run, at, ref = self.run, self.journal.now(), outcome.ref
         match outcome:
             case model.Written(remote_id=remote_id):
-                return WrittenEntry(
+                return journaled.WrittenEntry(
                     run=run,
                     at=at,
                     ref=ref,
@@ -198,17 +173,17 @@ class Scribe:
                     told=outcome.told,
                 )
             case model.Unchanged(remote_id=remote_id, message=message):
-                return WrittenEntry(
+                return journaled.WrittenEntry(
                     run=run, at=at, ref=ref, remote_id=remote_id, message=message, unchanged=True
                 )
             case model.Refused(message=message) | model.Skipped(message=message):
-                return RefusedEntry(run=run, at=at, ref=ref, message=message)
+                return journaled.RefusedEntry(run=run, at=at, ref=ref, message=message)
             case model.Unconfirmed() | model.InDoubt():
                 return None
 
     def adopting(
         self, changes: Iterable[model.Change], ids: Mapping[model.Ref, model.RemoteId]
-    ) -> Iterator[Entry]:
+    ) -> Iterator[journaled.Entry]:
         """Yield entries for what live already has, and for its protection.
 
         Thus drift from it will show, and protection begins and ends only by an apply.
@@ -222,7 +197,7 @@ class Scribe:
                 continue
             yield self.started(change, declared)
             seen = change.observation if isinstance(change.observation, model.Seen) else None
-            yield WrittenEntry(
+            yield journaled.WrittenEntry(
                 run=self.run,
                 at=self.journal.now(),
                 ref=change.ref,
@@ -235,10 +210,14 @@ class Scribe:
             if last is not None and last.rewritten:
                 # Live is still what the service made of the last write.
                 at = self.journal.now()
-                yield Stored(run=self.run, at=at, ref=change.ref, rewritten=last.rewritten)
+                yield journaled.Stored(
+                    run=self.run, at=at, ref=change.ref, rewritten=last.rewritten
+                )
 
 
-def _is_news(change: model.Change, last: LastWrite | None, declared: dict[str, Json]) -> bool:
+def _is_news(
+    change: model.Change, last: journaled.LastWrite | None, declared: dict[str, Json]
+) -> bool:
     """Return whether the journal does not yet have the state of a kept resource."""
     seen = change.observation
     if isinstance(seen, model.Seen) and (last is None or last.declared != declared):
@@ -261,7 +240,7 @@ def new_names(changes: Iterable[model.Change]) -> dict[model.Ref, model.Ref]:
     }
 
 
-def renaming_entries(changes: Iterable[model.Change], run: str, at: str) -> list[Entry]:
+def renaming_entries(changes: Iterable[model.Change], run: str, at: str) -> list[journaled.Entry]:
     """Return entries that move memories to the new names, in an order in which none is lost.
 
     The memory of the object that a name was about until now moves aside, unless another resource
@@ -270,8 +249,8 @@ def renaming_entries(changes: Iterable[model.Change], run: str, at: str) -> list
     done = [change for change in changes if change.action is not model.Action.BLOCKED]
     was = new_names(done)
     claims = Counter(was.values())
-    entries: list[Entry] = [
-        Renamed(
+    entries: list[journaled.Entry] = [
+        journaled.Renamed(
             at=at,
             ref=model.Ref(change.ref.kind, f"{change.ref.name}~{reason.remote_id}"),
             was=change.ref,
@@ -288,12 +267,12 @@ def renaming_entries(changes: Iterable[model.Change], run: str, at: str) -> list
         if free:
             ref = names[heappop(free)]
             old = was.pop(ref)
-            entries.append(Renamed(at=at, ref=ref, was=old, run=run))
+            entries.append(journaled.Renamed(at=at, ref=ref, was=old, run=run))
         else:
             # The names form a circle: one memory moves aside, to a name that no manifest can have.
             ref, old = next(iter(was.items()))
             was[ref] = model.Ref(old.kind, f"{old.name}~")
-            entries.append(Renamed(at=at, ref=was[ref], was=old, run=run))
+            entries.append(journaled.Renamed(at=at, ref=was[ref], was=old, run=run))
         claims[old] -= 1
         if old in was and not claims[old]:
             heappush(free, place[old])
@@ -412,13 +391,13 @@ def as_reported(found: Sequence[document.Difference]) -> tuple[document.Differen
 
 def rewritten_entry(
     run: str, at: str, ref: model.Ref, found: Sequence[document.Difference]
-) -> Stored:
+) -> journaled.Stored:
     """Return the journal entry of fields stored differently; secrets only as fingerprints."""
     rewritten = (
         Rewritten(path, sent, fingerprint(got, sent) if holds_seal(sent) else got)
         for path, got, sent in ((field.path, field.before, field.after) for field in found)
     )
-    return Stored(run=run, at=at, ref=ref, rewritten=tuple(rewritten))
+    return journaled.Stored(run=run, at=at, ref=ref, rewritten=tuple(rewritten))
 
 
 async def objected(kind: Kind, api: Api, sendings: Sequence[Sending]) -> list[model.Refused]:
@@ -448,18 +427,18 @@ async def moved(
     """
     if not kind.readable_by(api.assumptions):
         return []
-    observed: list[model.Observation | ReconcilerError] = await asyncio.gather(
+    observed: list[model.Observation | errors.ReconcilerError] = await asyncio.gather(
         *(observe(kind, api, sending.manifest, history.of(sending.ref)) for sending in sendings)
     )
     refused = []
     for sending, now in zip(sendings, observed, strict=True):
         if kind.sampled and isinstance(now, model.Seen):
             before[sending.ref] = now
-        if isinstance(now, ReconcilerError):
+        if isinstance(now, errors.ReconcilerError):
             cause = f"it could not be read again before the write: {now}"
             refused.append(model.Refused(sending.ref, cause, now.exit_code))
         elif cause := what_moved(kind, sending.change, now):
-            refused.append(model.Refused(sending.ref, cause, exit_code=ExitCode.STALE))
+            refused.append(model.Refused(sending.ref, cause, exit_code=errors.ExitCode.STALE))
     return refused
 
 
@@ -493,9 +472,9 @@ async def _seen(
     for pause in (*PAUSES, None):
         try:
             now = await observe(kind, api, acknowledged.sending.manifest, acknowledged.memory)
-        except ReconcilerError:
+        except errors.ReconcilerError:
             return None
-        if isinstance(now, AnotherRecord):
+        if isinstance(now, errors.AnotherRecord):
             now = model.Absent(str(now))
         if not isinstance(now, model.Seen | model.Absent):
             return None
@@ -565,7 +544,7 @@ class Proved:
 
     outcome: model.Outcome
     said: str = ""
-    stopped_by: ReconcilerError | None = None
+    stopped_by: errors.ReconcilerError | None = None
 
 
 class WriteProof(Protocol):

@@ -3,34 +3,22 @@
 Its result has the outcomes, the exit code, and the changes that were not sent.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from graphlib import TopologicalSorter
-from typing import TypeAlias
 
-from reconciler import model
+from reconciler import errors, model
 from reconciler.api.client import Api
 from reconciler.applying import one_write
 from reconciler.document import Difference
-from reconciler.errors import (
-    ExitCode,
-    JournalError,
-    Locked,
-    ReconcilerError,
-    Stale,
-    Unsettled,
-    worst,
-)
 from reconciler.journal.entries import Entry, IdentifiedEntry, Started, WrittenEntry
 from reconciler.journal.history import once_written
 from reconciler.journal.journal import Journal
 from reconciler.kinds import KINDS, is_unfindable_create
 from reconciler.kinds.kind import Kind, Sending, WriteResult
-from reconciler.redaction.templates import resolve
+from reconciler.redaction.templates import resolve, reveal
 from reconciler.runtime.failpoints import Point, reached
 from reconciler.runtime.progress import Deed, Progress
 
@@ -86,7 +74,7 @@ class Applied:
     overtaken: dict[model.Ref, model.Overtaken] = field(default_factory=dict)
     unproved: dict[model.Ref, str] = field(default_factory=dict)
     renamed: dict[model.Ref, model.Ref] = field(default_factory=dict)
-    stopped_by: ReconcilerError | None = None
+    stopped_by: errors.ReconcilerError | None = None
     signal_code: int | None = None
     unjournaled: bool = False
 
@@ -100,19 +88,22 @@ class Applied:
         }
         kinds = {type(outcome) for outcome in self.outcomes}
         found = {
-            Unsettled.exit_code: model.InDoubt in kinds,
-            ExitCode.PARTIAL: model.Skipped in kinds or bool(self.unproved),
-            Stale.exit_code: bool(self.overtaken),
-            JournalError.exit_code: self.unjournaled,
+            errors.Unsettled.exit_code: model.InDoubt in kinds,
+            errors.ExitCode.PARTIAL: model.Skipped in kinds or bool(self.unproved),
+            errors.Stale.exit_code: bool(self.overtaken),
+            errors.JournalError.exit_code: self.unjournaled,
         }
         stops = self.stopped_by.exit_code if self.stopped_by is not None else None, self.signal_code
         codes.update(code for code in stops if code is not None)
         return codes | {code for code, applies in found.items() if applies}
 
-    def stop(self, error: ReconcilerError) -> None:
+    def stop(self, error: errors.ReconcilerError) -> None:
         """End the run; of several errors the one with the first-ranked exit code is kept."""
         earlier = self.stopped_by
-        if earlier is None or worst({error.exit_code, earlier.exit_code}) != earlier.exit_code:
+        if (
+            earlier is None
+            or errors.worst({error.exit_code, earlier.exit_code}) != earlier.exit_code
+        ):
             self.stopped_by = error
 
 
@@ -122,7 +113,7 @@ INTERRUPTED = "the run was interrupted"
 def blocked(change: model.Change) -> model.Refused:
     """Return the outcome of a change that was blocked in the plan."""
     known = change.observation
-    code = known.exit_code if isinstance(known, model.Unread) else ExitCode.PARTIAL
+    code = known.exit_code if isinstance(known, model.Unread) else errors.ExitCode.PARTIAL
     return model.Refused(change.ref, "", code, change.reasons)
 
 
@@ -155,9 +146,6 @@ def left(change: model.Change, pending: Started | None, run: str) -> model.Outco
     return model.Unconfirmed(change.ref, message)
 
 
-OnOutcome: TypeAlias = Callable[[model.Outcome], None]
-
-
 @dataclass(slots=True)
 class Run:
     """The state of one apply. `stopping` is set by the first signal."""
@@ -165,7 +153,7 @@ class Run:
     api: Api
     journal: Journal
     name: str
-    tell: OnOutcome
+    tell: Callable[[model.Outcome], None]
     stopping: asyncio.Event
     ids: dict[model.Ref, model.RemoteId] = field(default_factory=dict)
     failed: set[model.Ref] = field(default_factory=set)
@@ -234,8 +222,11 @@ class Run:
         return left(change, pending, self.name)
 
     async def _write_batch(self, kind: Kind, batch: Sequence[model.Change]) -> None:
+        # References and secrets are filled in just before sending.
         sendings = [
-            one_write.sending_of(change, self.ids) for change in batch if not self._skipped(change)
+            Sending(change, reveal(resolve(change.body, self.ids)))
+            for change in batch
+            if not self._skipped(change)
         ]
         sendings = await self._still_as_planned(kind, sendings)
         # A signal may have come during the requests.
@@ -257,10 +248,10 @@ class Run:
         answers: Sequence[WriteResult]
         try:
             answers = await kind.remote.write(self.api, sendings, self._identified)
-        except (JournalError, Locked) as error:
+        except (errors.JournalError, errors.Locked) as error:
             self.applied.unjournaled = True
             answers = [error] * len(sendings)
-        except ReconcilerError as error:
+        except errors.ReconcilerError as error:
             answers = [error] * len(sendings)
         await self._conclude(kind, sendings, answers)
 
@@ -282,7 +273,7 @@ class Run:
             history = self.journal.history
             refused = await one_write.moved(kind, self.api, history, sendings, self._before)
             return self._without(refused, sendings)
-        except ReconcilerError as error:
+        except errors.ReconcilerError as error:
             self.applied.stop(error)
             for sending in sendings:
                 self._note(model.Refused(sending.ref, str(error), error.exit_code))
@@ -307,7 +298,7 @@ class Run:
         """
         try:
             self._scribe.append(entries, unproved)
-        except (JournalError, Locked) as error:
+        except (errors.JournalError, errors.Locked) as error:
             self.applied.stop(error)
             return False
         return True
@@ -341,7 +332,7 @@ class Run:
             outcomes.append(outcome)
         self._closed(entries, unproved)
         for answer in answers:
-            if isinstance(answer, ReconcilerError):
+            if isinstance(answer, errors.ReconcilerError):
                 self.applied.stop(answer)
         for outcome in outcomes:
             self._note(outcome)
@@ -442,7 +433,9 @@ class Run:
             if found.said:
                 self.applied.unproved[ref] = found.said
             if found.stopped_by is not None:
-                self.applied.unjournaled |= isinstance(found.stopped_by, JournalError | Locked)
+                self.applied.unjournaled |= isinstance(
+                    found.stopped_by, errors.JournalError | errors.Locked
+                )
                 self.applied.stop(found.stopped_by)
             outcome = found.outcome
         return outcome

@@ -5,8 +5,6 @@ may be used of them, and which target it may use; without a key the target is an
 job. `trust.py` decides what may be used.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -18,6 +16,7 @@ from tempfile import TemporaryDirectory
 from typing import Final, TypeAlias
 from urllib.parse import urlsplit
 
+from reconciler.ci import trust
 from reconciler.ci.commits import (
     LINK,
     SUBMODULE,
@@ -31,31 +30,13 @@ from reconciler.ci.commits import (
 )
 from reconciler.ci.result import PlanBasis
 from reconciler.ci.runner import Inputs
-from reconciler.ci.trust import (
-    Barred,
-    BaseFile,
-    BaseProject,
-    Checkout,
-    Event,
-    MissingProject,
-    OverBase,
-    ProjectTrust,
-    Settings,
-    UnavailableProject,
-    Whole,
-    barred_paths,
-    barred_target,
-    journal_file,
-    may_use,
-)
 from reconciler.cli.console import Console, words
 from reconciler.document import Json
 from reconciler.errors import GuardRefused, InvalidInput, ReconcilerError
 from reconciler.model import Plan, Ref
-from reconciler.operations.check_project import Checked, check, check_in
+from reconciler.operations import check_project, open_session
 from reconciler.operations.offline import Offline, in_folder, opened_offline
 from reconciler.operations.open_project import Options, Reporter, lead_here
-from reconciler.operations.open_session import Session, session_of
 from reconciler.operations.secret_sources import Allowed
 from reconciler.planning.guards import UnderReview
 from reconciler.project import (
@@ -73,9 +54,8 @@ from reconciler.report.safe import safe
 from reconciler.runtime.progress import Waits
 from reconciler.runtime.rows import Rows
 from reconciler.syntax.files import LARGEST_FILE, PROJECT_FILE
-from reconciler.workspace.project_file import load_project
+from reconciler.workspace import project_file, selection
 from reconciler.workspace.revision import Revision, declared_at
-from reconciler.workspace.selection import EVERYTHING, of_shard
 from reconciler.workspace.workspace import Workspace
 
 FETCH_ALL = "check out with `fetch-depth: 0`"
@@ -160,29 +140,31 @@ def _workspace_of(path: Path) -> Path | None:
     return None
 
 
-def use_of(event: Event, inputs: Inputs, project: Project, read: Sequence[Path]) -> ProjectTrust:
+def use_of(
+    event: trust.Event, inputs: Inputs, project: Project, read: Sequence[Path]
+) -> trust.ProjectTrust:
     """Return what a job may use of a project after reading these files.
 
     Raises InvalidInput where a link leads to the project file.
     """
-    settings = Settings(
+    settings = trust.Settings(
         own=project,
-        base=UnavailableProject(why="the base branch is unknown"),
+        base=trust.UnavailableProject(why="the base branch is unknown"),
         allow_untrusted=inputs.allow_untrusted,
     )
     place = place_of(project) if event.name else None
     if place is None:
-        return may_use(event, Checkout(), settings)
+        return trust.may_use(event, trust.Checkout(), settings)
     tips = tips_of(event, place)
     files = [*read, *([project.file] if project.file is not None else [])]
     checkout = examine(event, place, tips, files, _written(project, place, inputs.shard))
     # The project file of the newest known commit of the default branch decides.
     base = base_file_at(next(filter(place.commits.has, tips), ""), place)
-    trusted = tuple(base.settings.trusted_branches) if isinstance(base, BaseProject) else ()
+    trusted = tuple(base.settings.trusted_branches) if isinstance(base, trust.BaseProject) else ()
     is_known = event.is_on_default or event.named_branch in trusted
     known = event.named_commit if is_known and place.commits.has(event.named_commit) else ""
     settings = replace(settings, base=base, base_commit=known, trusted_branches=trusted)
-    return may_use(event, checkout, settings)
+    return trust.may_use(event, checkout, settings)
 
 
 def _written(project: Project, place: ProjectLocation, shard: Shard | None) -> Iterator[Path]:
@@ -190,7 +172,7 @@ def _written(project: Project, place: ProjectLocation, shard: Shard | None) -> I
     folder = place.commits.top / place.folder
     for name, environment in project.settings.environments.items():
         setting = in_shard(environment, shard).journal or f".reconciler/{name}.journal.jsonl"
-        if journal := journal_file(parse_journal_place(setting)):
+        if journal := trust.journal_file(parse_journal_place(setting)):
             yield folder / journal
             yield folder / f"{journal}.lock"
         if environment.emulator is not None:
@@ -198,12 +180,12 @@ def _written(project: Project, place: ProjectLocation, shard: Shard | None) -> I
 
 
 def examine(
-    event: Event,
+    event: trust.Event,
     place: ProjectLocation,
     tips: Iterable[str],
     files: Iterable[Path],
     written: Iterable[Path] = (),
-) -> Checkout:
+) -> trust.Checkout:
     """Examine the checkout; `tips` are commits of the default branch, `files` are read.
 
     Files are compared only where the commit itself could be trusted. Files that earlier runs have
@@ -214,15 +196,15 @@ def examine(
     contained = any(commits.contains(tip, head) for tip in tips)
     unknown = "this checkout is shallow" if not contained and commits.is_shallow else ""
     if place.nested or not head or not (contained or head == event.commit):
-        return Checkout(commit=head, unknown=unknown, nested=place.nested)
+        return trust.Checkout(commit=head, unknown=unknown, nested=place.nested)
     try:
         differs = _difference(place, head, files, frozenset(map(os.path.abspath, written)))
     except Unreadable as error:
         differs = str(error)
-    return Checkout(commit=head, is_contained=contained, unknown=unknown, differs=differs)
+    return trust.Checkout(commit=head, is_contained=contained, unknown=unknown, differs=differs)
 
 
-def tips_of(event: Event, place: ProjectLocation) -> list[str]:
+def tips_of(event: trust.Event, place: ProjectLocation) -> list[str]:
     """Return the known last commits of the default branch, newest first.
 
     The forge names one with most events; a repeated job has an older one. The fetched commit counts
@@ -239,34 +221,36 @@ def tips_of(event: Event, place: ProjectLocation) -> list[str]:
     return list(dict.fromkeys((fetched, *named)))
 
 
-def base_file_at(commit: str, place: ProjectLocation) -> BaseFile:
+def base_file_at(commit: str, place: ProjectLocation) -> trust.BaseFile:
     """Return the project file of a commit; it must be a regular file at the same place."""
     commits = place.commits
     if not commit or not commits.has(commit):
-        return UnavailableProject(
+        return trust.UnavailableProject(
             why=f"the base branch's project file is not in this checkout: {FETCH_ALL}"
         )
     try:
         found = commits.entry(commit, place.path)
         if found is None:
-            return MissingProject(commit=commit, other=_others(commits, commit, place))
+            return trust.MissingProject(commit=commit, other=_others(commits, commit, place))
         if not is_regular(found):
-            return UnavailableProject(why=f"{place.path} is no regular file on the base branch")
+            return trust.UnavailableProject(
+                why=f"{place.path} is no regular file on the base branch"
+            )
         text = commits.content(found)
     except Unreadable as error:
-        return UnavailableProject(
+        return trust.UnavailableProject(
             why=f"the base branch's project file cannot be read ({error}): {FETCH_ALL}"
         )
     with TemporaryDirectory() as folder:
         file = Path(folder) / PROJECT_FILE
         file.write_bytes(text[: LARGEST_FILE + 1])
-        project, complaints = load_project(file)
+        project, complaints = project_file.load_project(file)
     if project is None:
         complaint = complaints[0].message
-        return UnavailableProject(
+        return trust.UnavailableProject(
             why=f"the base branch's project file is not valid: {complaint}; merge its repair first"
         )
-    return BaseProject(commit=commit, settings=project.settings)
+    return trust.BaseProject(commit=commit, settings=project.settings)
 
 
 def _others(commits: Commits, commit: str, place: ProjectLocation) -> str:
@@ -400,7 +384,9 @@ def options_of(inputs: Inputs, waits: Waits, kept_in: Path | None = None) -> Opt
         waits=waits,
         kept_in=kept_in,
         reporter=Console(),
-        selection=EVERYTHING if inputs.shard is None else of_shard(inputs.shard),
+        selection=selection.EVERYTHING
+        if inputs.shard is None
+        else selection.of_shard(inputs.shard),
     )
 
 
@@ -412,15 +398,15 @@ def refuse_linked_inputs(options: Options) -> None:
 
 def check_manifests(
     options: Options, secrets: Mapping[str, str] | None = None, *, in_all: bool = False
-) -> Checked:
+) -> check_project.Checked:
     """Check the manifests, as `validate` does. Raises InvalidInput where a link leads to them."""
     refuse_linked_inputs(options)
-    return check(options, secrets, in_all=in_all)
+    return check_project.check(options, secrets, in_all=in_all)
 
 
 def check_and_judge(
-    event: Event, inputs: Inputs, options: Options, secrets: Mapping[str, str] | None
-) -> tuple[Checked, ProjectTrust]:
+    event: trust.Event, inputs: Inputs, options: Options, secrets: Mapping[str, str] | None
+) -> tuple[check_project.Checked, trust.ProjectTrust]:
     """Check the manifests, and decide what may be used of them.
 
     With `secrets`, those that the manifests name must be there. Raises InvalidInput where a link
@@ -428,13 +414,13 @@ def check_and_judge(
     """
     checked = check_manifests(options, secrets)
     if checked.project is None:
-        return checked, Barred(why="the project file is not valid")
+        return checked, trust.Barred(why="the project file is not valid")
     use = use_of(event, inputs, checked.project, checked.workspace.read)
-    if not isinstance(use, Barred):
+    if not isinstance(use, trust.Barred):
         name, _ = choose_environment(use.project, options.environment)
         if name != checked.environment:
             # The change has another default environment than its base branch.
-            checked = check_in(use.project, options, secrets)
+            checked = check_project.check_in(use.project, options, secrets)
     return checked, use
 
 
@@ -442,30 +428,36 @@ def check_and_judge(
 class Admitted:
     """Trusted settings of a job, and the environment `name` that the key may be used for."""
 
-    use: Whole | OverBase
+    use: trust.Whole | trust.OverBase
     name: str
     environment: Environment
 
 
-def admit(use: ProjectTrust, event: Event, inputs: Inputs, options: Options) -> Admitted:
+def admit(
+    use: trust.ProjectTrust, event: trust.Event, inputs: Inputs, options: Options
+) -> Admitted:
     """Return the environment that the key may be used for; print where other settings are used.
 
     Raises GuardRefused where project, target, paths or journal are not trusted, and UsageError for
     an unknown environment.
     """
-    if isinstance(use, Barred):
+    if isinstance(use, trust.Barred):
         raise GuardRefused(use.why)
     name, environment = choose_environment(use.project, options.environment)
     environment = in_shard(environment, options.shard)
-    why = barred_target(event, use, name, environment, inputs.base_url)
-    if why := why or barred_paths(use, name, environment) or _barred_journal(event, use, name):
+    why = trust.barred_target(event, use, name, environment, inputs.base_url)
+    if (
+        why := why
+        or trust.barred_paths(use, name, environment)
+        or _barred_journal(event, use, name)
+    ):
         raise GuardRefused(why)
-    if isinstance(use, Whole) and use.outdated:
+    if isinstance(use, trust.Whole) and use.outdated:
         words(
             "settings are those of the default branch's newest commit, which has "
             f"{safe(', '.join(use.outdated))} otherwise than this checkout"
         )
-    if isinstance(use, OverBase):
+    if isinstance(use, trust.OverBase):
         words(
             f"untrusted change ({safe(use.why)}): its manifests and variables are used with the "
             "base branch's settings"
@@ -475,28 +467,30 @@ def admit(use: ProjectTrust, event: Event, inputs: Inputs, options: Options) -> 
 
 @contextmanager
 def opened(
-    admitted: Admitted, options: Options, event: Event, *, may_lack: bool = False
-) -> Iterator[Session]:
+    admitted: Admitted, options: Options, event: trust.Event, *, may_lack: bool = False
+) -> Iterator[open_session.Session]:
     """Open a session with the admitted settings; with `may_lack`, secrets need not be set.
 
     Raises InvalidInput for wrong manifests, and GuardRefused for a journal that a change adds.
     """
     use, environment = admitted.use, admitted.environment
     with TemporaryDirectory(prefix="reconciler-") as folder:
-        if isinstance(use, OverBase):
+        if isinstance(use, trust.OverBase):
             environment = _confined(use, admitted.name, environment, Path(folder))
         allowed = places_allowed(use, event)
-        session = session_of(
+        session = open_session.session_of(
             options, use.project, admitted.name, environment, allowed, may_lack=may_lack
         )
-        if isinstance(use, OverBase):
+        if isinstance(use, trust.OverBase):
             base = cache(partial(_base_workspace, use, session, options))
             review = UnderReview(base=lambda: _specs_in(base()))
             session = replace(_unexempted(session), base=base, review=review)
         yield session
 
 
-def _base_workspace(use: OverBase, session: Session, options: Options) -> Workspace | None:
+def _base_workspace(
+    use: trust.OverBase, session: open_session.Session, options: Options
+) -> Workspace | None:
     """Return what the base branch declares; None where that cannot be read, or is not valid."""
     try:
         with TemporaryDirectory(prefix="reconciler-") as folder:
@@ -514,7 +508,7 @@ def _specs_in(workspace: Workspace | None) -> dict[Ref, Json] | None:
     return {manifest.ref: manifest.spec for manifest in workspace.manifests}
 
 
-def _unexempted(session: Session) -> Session:
+def _unexempted(session: open_session.Session) -> open_session.Session:
     """Return a session without the exemptions in the manifests of a change.
 
     Consent to a guard needs an earlier merge. Exemptions from complaints were applied when the
@@ -524,17 +518,17 @@ def _unexempted(session: Session) -> Session:
     return replace(session, workspace=replace(session.workspace, manifests=manifests))
 
 
-def places_allowed(use: Whole | OverBase, event: Event) -> Allowed:
+def places_allowed(use: trust.Whole | trust.OverBase, event: trust.Event) -> Allowed:
     """Return which sources of secrets a run may use: none that a change can influence.
 
     Only variables may be used for the change of a fork, and where the review is unknown.
     """
-    if event.has_no_secrets or event.is_fork or (isinstance(use, Whole) and not use.anywhere):
+    if event.has_no_secrets or event.is_fork or (isinstance(use, trust.Whole) and not use.anywhere):
         return Allowed.NOTHING
-    return Allowed.ALL if isinstance(use, Whole) else Allowed.OUTSIDE
+    return Allowed.ALL if isinstance(use, trust.Whole) else Allowed.OUTSIDE
 
 
-def _barred_journal(event: Event, use: Whole | OverBase, name: str) -> str:
+def _barred_journal(event: trust.Event, use: trust.Whole | trust.OverBase, name: str) -> str:
     """Return why a journal in git may not be used, "" where it may.
 
     Git finds its server by the configuration of the repository around the project, which may hold
@@ -552,14 +546,19 @@ def _barred_journal(event: Event, use: Whole | OverBase, name: str) -> str:
     )
 
 
-def _confined(use: OverBase, name: str, environment: Environment, folder: Path) -> Environment:
+def _confined(
+    use: trust.OverBase, name: str, environment: Environment, folder: Path
+) -> Environment:
     """Return an environment with files of the run where files of the change cannot replace them.
 
     Raises GuardRefused for a journal that the change adds.
     """
     if environment.emulator is not None:
         return in_folder(environment, folder)
-    file, place = journal_file(journal_place(use.project, name, environment)), place_of(use.project)
+    file, place = (
+        trust.journal_file(journal_place(use.project, name, environment)),
+        place_of(use.project),
+    )
     if (
         file is not None
         and place is not None
@@ -572,24 +571,24 @@ def _confined(use: OverBase, name: str, environment: Environment, folder: Path) 
     return environment
 
 
-def has_own_emulator(use: ProjectTrust, options: Options) -> bool:
+def has_own_emulator(use: trust.ProjectTrust, options: Options) -> bool:
     """Return whether a job needs no key for the target of its environment."""
     return (
-        not isinstance(use, Barred)
+        not isinstance(use, trust.Barred)
         and choose_environment(use.project, options.environment)[1].emulator is not None
     )
 
 
 @contextmanager
 def opened_without_key(
-    use: ProjectTrust, own: Project, options: Options
+    use: trust.ProjectTrust, own: Project, options: Options
 ) -> Iterator[tuple[Offline, PlanBasis]]:
     """Open a project on an emulator with what the base branch declares, as far as known.
 
     Yield it with the basis of its plan. `own` is the project as the change has it. Raises
     InvalidInput for wrong manifests.
     """
-    if isinstance(use, Barred):
+    if isinstance(use, trust.Barred):
         project = replace(own, settings=with_settings_of(nothing_known(own.settings), own.settings))
     else:
         project = use.project
@@ -598,9 +597,9 @@ def opened_without_key(
     with opened_offline(options, project, name, environment) as begun:
         offline = begun
         compared = PlanBasis.NOTHING
-        if not isinstance(use, Whole):
+        if not isinstance(use, trust.Whole):
             offline = replace(offline, session=_unexempted(offline.session))
-        if isinstance(use, OverBase):
+        if isinstance(use, trust.OverBase):
             try:
                 offline, compared = offline.holding(base_of(use)), PlanBasis.BASE
             except ReconcilerError as error:
@@ -616,7 +615,7 @@ def beside_base(made: Plan, admitted: Admitted, options: Options) -> Plan:
     Only for a change of a branch, and without further requests.
     """
     use = admitted.use
-    if not isinstance(use, OverBase):
+    if not isinstance(use, trust.OverBase):
         return made
 
     def planned() -> tuple[Plan, tuple[Ref, ...]]:
@@ -630,7 +629,7 @@ def beside_base(made: Plan, admitted: Admitted, options: Options) -> Plan:
     return made
 
 
-def base_of(use: OverBase) -> Revision:
+def base_of(use: trust.OverBase) -> Revision:
     """Return the base branch's commit. Raises InvalidInput where there is no repository."""
     found = place_of(use.project)
     if found is None:

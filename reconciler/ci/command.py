@@ -4,8 +4,6 @@ Inputs are variables, as action.yml passes them. Everything works outside of the
 as it makes sense there. Source: docs/ci.md.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -21,7 +19,7 @@ from reconciler.ci.checkout import options_of, refuse_linked_inputs
 from reconciler.ci.conversation import PlanNotFound, conversation
 from reconciler.ci.job import Job
 from reconciler.ci.result import Failure, JobResult
-from reconciler.ci.runner import Inputs, Runner, read_inputs
+from reconciler.ci.runner import Runner, read_inputs
 from reconciler.ci.trust import read_event
 from reconciler.cli.apply import parameter_of
 from reconciler.cli.console import data, redact_with
@@ -38,7 +36,7 @@ from reconciler.operations.open_project import Options, open_project
 from reconciler.project import BASE_URL, MOST_SHARDS, SHARD, Environment, choose_environment
 from reconciler.report.ci_documents import matrix_json
 from reconciler.runtime.advice import in_job
-from reconciler.runtime.connection import key_of_job, keys_in, with_key
+from reconciler.runtime.connection import key_of_job, keys_in, with_key, with_variables
 from reconciler.runtime.progress import Waits
 
 
@@ -148,8 +146,11 @@ def ci(
         return UsageError.exit_code
     key = key_of_job(environ)
     redact_with(Redaction((*keys_in(environ).values(), inputs.token)))
+    given = {**with_key(key), BASE_URL: inputs.base_url}
+    if inputs.command == "validate":
+        given = dict.fromkeys(given, "")
     with (
-        _variables_of(inputs, key),
+        with_variables(given),
         conversation(inputs, read_event(environ), runner, environ) as talk,
     ):
         with runner.log(), waiting(quiet=False) as waits, _own_folder() as cache_folder:
@@ -211,23 +212,6 @@ def _runner(environ: Mapping[str, str]) -> Runner:
         output=Path(output) if output else None,
         summary=Path(summary) if summary else None,
     )
-
-
-@contextmanager
-def _variables_of(inputs: Inputs, key: str) -> Iterator[None]:
-    """Set the variables of the commands until the end of the block; `validate` needs none."""
-    given = {**with_key(key), BASE_URL: inputs.base_url}
-    if inputs.command == "validate":
-        given = dict.fromkeys(given, "")
-    before = {name: os.environ.get(name) for name in given}
-    os.environ.update(given)
-    try:
-        yield
-    finally:
-        for name, previous in before.items():
-            del os.environ[name]
-            if previous is not None:
-                os.environ[name] = previous
 
 
 def _carry_out(job: Job) -> None:

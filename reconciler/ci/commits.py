@@ -4,8 +4,6 @@ So it does not matter who made the repository. The content of a commit is proved
 replaced, grafted or written in its place.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import re
@@ -278,12 +276,8 @@ def touched_lines(event: Event, environ: Mapping[str, str]) -> Lines:
     Empty where the base is unknown, or not in the checkout's history.
     """
     try:
-        match _base_of(event, environ):
-            case git, base:
-                diff = git.run(*_DIFF, base, "HEAD", "--").decode("utf-8", "replace")
-                return lines_in(diff)
-            case _:
-                return {}
+        git, base = _base_of(event, environ)
+        return lines_in(git.run(*_DIFF, base, "HEAD", "--").decode("utf-8", "replace"))
     except GitFailed:
         return {}
 
@@ -294,22 +288,22 @@ def text_before(file: str, event: Event, environ: Mapping[str, str]) -> str | No
     "" where the base has no such file, None where the base is unknown.
     """
     try:
-        match _base_of(event, environ):
-            case git, base if git.run("ls-tree", base, "--", file):
-                return git.run("show", f"{base}:{file}").decode("utf-8", "replace")
-            case None:
-                return None
-            case _:
-                return ""
+        git, base = _base_of(event, environ)
+        if not git.run("ls-tree", base, "--", file):
+            return ""
+        return git.run("show", f"{base}:{file}").decode("utf-8", "replace")
     except GitFailed:
         return None
 
 
-def _base_of(event: Event, environ: Mapping[str, str]) -> tuple[Git, str] | None:
-    """Return the job's repository, and the last commit of the base that the change has."""
+def _base_of(event: Event, environ: Mapping[str, str]) -> tuple[Git, str]:
+    """Return the job's repository, and the last commit of the base that the change has.
+
+    Raises GitFailed where either is unknown.
+    """
     around = repositories_around(Path.cwd())
     if not (around and event.base):
-        return None
+        raise GitFailed("the base of the change is unknown")
     # The outermost repository is the job's own: a change can add repositories inside it.
     git = reading(around[-1], environ)
     try:

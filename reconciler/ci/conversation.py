@@ -9,8 +9,6 @@ configures is run, except its connection to the server. The journal is not touch
 merged yet. The apply after the merge finds live as declared, and journals that. Source: docs/ci.md.
 """
 
-from __future__ import annotations
-
 import os
 import posixpath
 import re
@@ -21,34 +19,9 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
+from reconciler.ci import forge
+from reconciler.ci import result as results
 from reconciler.ci.checkout import ProjectLocation, place_of, refuse_links
-from reconciler.ci.forge import (
-    Client,
-    Comment,
-    ForgeError,
-    Marker,
-    PullRequest,
-    Repository,
-    Standing,
-    put,
-    root_of,
-    standing,
-)
-from reconciler.ci.result import (
-    CommentResult,
-    Failure,
-    JobResult,
-    Origin,
-    applied_comment,
-    applied_result,
-    changed_since_review,
-    changes_in,
-    failed_comment,
-    has_work,
-    line_in,
-    plan_comment,
-    refused_comment,
-)
 from reconciler.ci.runner import Inputs, Runner
 from reconciler.ci.trust import Event
 from reconciler.cli.console import data, redacted, words
@@ -88,7 +61,7 @@ class Review:
     """
 
     inputs: Inputs
-    comment: Standing | None
+    comment: forge.Standing | None
     file: PlanDocument | None
     missing: str
 
@@ -107,16 +80,16 @@ class Review:
         """
         inputs = self.inputs
         flags = Consent(flags=inputs.flags, overridden=inputs.overridden, files=inputs.files)
-        if not has_work(made) or inputs.require_plan == "none":
+        if not results.has_work(made) or inputs.require_plan == "none":
             return replace(flags, yes=True)
         if self.file is not None:
             return replace(flags, reviewed=self.file)
         if self.comment is None or not self.comment.marker.digest:
             raise PlanNotFound(self.missing)
         reviewed = self.comment.marker.digest
-        known = changes_in(self.comment.comment.body)
+        known = results.changes_in(self.comment.comment.body)
         if made.digest != reviewed and known is not None:
-            named = changed_since_review(known, made)
+            named = results.changed_since_review(known, made)
             named += unlisted(made, listed_of(made.guarded, self.comment.marker.guards))
             headline = (
                 f"the plan is no longer the reviewed one: expected {reviewed}, is {made.digest}"
@@ -135,13 +108,13 @@ class Conversation:
     inputs: Inputs
     event: Event
     runner: Runner
-    repository: Repository | None = None
+    repository: forge.Repository | None = None
     missing: str = ""
 
     @property
-    def origin(self) -> Origin:
+    def origin(self) -> results.Origin:
         """Return where a comment comes from, for its last line."""
-        return Origin(self.event.run_url, self.inputs.artifact)
+        return results.Origin(self.event.run_url, self.inputs.artifact)
 
     @cached_property
     def pull_request(self) -> int | None:
@@ -174,7 +147,7 @@ class Conversation:
             file = read_plan_file(inputs.plan_file)
         try:
             comment, number = self._reviewed(environment), self.pull_request
-        except ForgeError:
+        except forge.ForgeError:
             if inputs.require_plan == "comment":
                 raise
             # The comment is then needed only for its text.
@@ -208,7 +181,7 @@ class Conversation:
             return ""
         try:
             later = self.repository.later_than(commit, branch)
-        except ForgeError as error:
+        except forge.ForgeError as error:
             return f"it is unknown whether `{branch}` has moved on since: {error}"
         if later is None:
             return ""
@@ -235,7 +208,7 @@ class Conversation:
 
         Raises Stale where the plans differ, and PlanNotFound where there was none.
         """
-        if self.repository is None or self.inputs.comment == "never" or not has_work(made):
+        if self.repository is None or self.inputs.comment == "never" or not results.has_work(made):
             return
         reviewed = self._reviewed(environment)
         if reviewed is None or not reviewed.marker.digest:
@@ -248,65 +221,67 @@ class Conversation:
                 f"is {made.digest}"
             )
 
-    def _reviewed(self, environment: str) -> Standing | None:
+    def _reviewed(self, environment: str) -> forge.Standing | None:
         """Return our reviewed comment, None where there is none. Raises ForgeError."""
         if self.repository is None:
             return None
         return self._ours(self.repository, self.pull_request, environment)
 
     def _ours(
-        self, repository: Repository, number: int | None, environment: str
-    ) -> Standing | None:
+        self, repository: forge.Repository, number: int | None, environment: str
+    ) -> forge.Standing | None:
         if number is None:
             return None
         key = (environment, self.inputs.root)
-        return standing(repository, number, key, newest=self.inputs.comment == "new")
+        return forge.standing(repository, number, key, newest=self.inputs.comment == "new")
 
-    def show_plan(self, result: JobResult) -> CommentResult:
+    def show_plan(self, result: results.JobResult) -> results.CommentResult:
         """Show the plan, as far as the input `comment` asks for it, or why there is none."""
         plan, failure, environment = result.plan, result.failure, result.checked.environment
         if plan is None:
             # Without the digest of the plan before.
             assert failure is not None  # noqa: S101 - else there is a plan
             marker, why = self._marker(environment, "failed"), (failure.words, failure.errors)
-            return self._put(failed_comment(marker, *why, self.origin, result.notes))
-        state: CommentState = "planned" if has_work(plan) else "no-changes"
+            return self._put(results.failed_comment(marker, *why, self.origin, result.notes))
+        state: CommentState = "planned" if results.has_work(plan) else "no-changes"
         marker = self._marker(environment, "offline" if result.is_offline else state)
         if not result.is_offline:
             marker = replace(marker, digest=plan.digest, guards=listing_of(plan.guarded))
-        body = plan_comment(plan, marker, self.origin, result.notes, offline=result.compared.note)
+        body = results.plan_comment(
+            plan, marker, self.origin, result.notes, offline=result.compared.note
+        )
         mode = self.inputs.comment
-        quiet = mode == "on-error" or (mode == "changes" and not has_work(plan))
+        quiet = mode == "on-error" or (mode == "changes" and not results.has_work(plan))
         return self._put(body, only_update=quiet)
 
-    def show_applying(self, reviewed: Standing | None, plan: Plan) -> CommentResult:
+    def show_applying(self, reviewed: forge.Standing | None, plan: Plan) -> results.CommentResult:
         """Write to the comment that the reviewed plan is being applied."""
         if reviewed is None:
             return None
         marker = self._after(reviewed, "applying")
-        return self._edit(reviewed, plan_comment(plan, marker, self.origin, APPLYING))
+        return self._edit(reviewed, results.plan_comment(plan, marker, self.origin, APPLYING))
 
-    def show_applied(self, result: JobResult) -> CommentResult:
+    def show_applied(self, result: results.JobResult) -> results.CommentResult:
         """Write the result of the reviewed plan to the comment, or why nothing was written."""
         reviewed = result.review
         if reviewed is None:
             return None
-        line = line_in(reviewed.comment.body)
+        line = results.line_in(reviewed.comment.body)
         marker = self._after(reviewed, result.state)
         if result.applied is None or result.plan is None:
-            body = refused_comment(result.plan, marker, result.errors, self.origin, line)
+            body = results.refused_comment(result.plan, marker, result.errors, self.origin, line)
         else:
-            became = applied_result(result, result.plan, result.applied)
-            body = applied_comment(became, marker, self.origin, line)
+            became = results.applied_result(result, result.plan, result.applied)
+            body = results.applied_comment(became, marker, self.origin, line)
         return self._edit(reviewed, body)
 
-    def show_report(self, result: JobResult) -> CommentResult:
+    def show_report(self, result: results.JobResult) -> results.CommentResult:
         """Add the report of a feature's step to the comment of the applied plan."""
         found = result.report
         if found is None:
             return None
 
-        def write(repository: Repository) -> Comment | None:
+        def write(repository: forge.Repository) -> forge.Comment | None:
             branch = self.event.named_branch or self.event.default_branch
             is_commit = _COMMIT.fullmatch(found.commit) is not None
             number = repository.merged_from(found.commit, branch) if is_commit else None
@@ -318,9 +293,9 @@ class Conversation:
 
         return self._attempt(write)
 
-    def _marker(self, environment: str, state: CommentState) -> Marker:
+    def _marker(self, environment: str, state: CommentState) -> forge.Marker:
         event = self.event
-        return Marker(
+        return forge.Marker(
             environment=environment,
             root=self.inputs.root,
             head=event.head or event.commit,
@@ -329,23 +304,27 @@ class Conversation:
             state=state,
         )
 
-    def _after(self, reviewed: Standing, state: CommentState) -> Marker:
+    def _after(self, reviewed: forge.Standing, state: CommentState) -> forge.Marker:
         """Return the reviewed marker in its next state, and otherwise as it was."""
         return replace(reviewed.marker, run=self.event.run, state=state)
 
-    def _put(self, body: str, *, only_update: bool = False) -> CommentResult:
-        def write(repository: Repository) -> Comment | None:
+    def _put(self, body: str, *, only_update: bool = False) -> results.CommentResult:
+        def write(repository: forge.Repository) -> forge.Comment | None:
             if (number := self.pull_request) is None:
                 return None
             is_new = self.inputs.comment == "new" and not only_update
-            return put(repository, number, redacted(body), only_update=only_update, is_new=is_new)
+            return forge.put(
+                repository, number, redacted(body), only_update=only_update, is_new=is_new
+            )
 
         return self._attempt(write)
 
-    def _edit(self, reviewed: Standing, body: str) -> CommentResult:
-        return self._attempt(lambda forge: forge.edit(reviewed.comment, redacted(body)))
+    def _edit(self, reviewed: forge.Standing, body: str) -> results.CommentResult:
+        return self._attempt(lambda repository: repository.edit(reviewed.comment, redacted(body)))
 
-    def _attempt(self, write: Callable[[Repository], Comment | None]) -> CommentResult:
+    def _attempt(
+        self, write: Callable[[forge.Repository], forge.Comment | None]
+    ) -> results.CommentResult:
         """Write a comment, where one is wanted and there is a forge.
 
         The input `comment-failure` decides how a failure counts.
@@ -354,12 +333,12 @@ class Conversation:
             return None
         try:
             return write(self.repository)
-        except ForgeError as error:
+        except forge.ForgeError as error:
             if error.is_forbidden and self.event.has_no_secrets:
                 self.runner.say("notice", "no comment: the token of this change may only read")
             elif self.inputs.comment_must_work:
                 self.runner.say("error", f"no comment: {error}")
-                return Failure(code=ExitCode.UNAVAILABLE, errors=(f"no comment: {error}",))
+                return results.Failure(code=ExitCode.UNAVAILABLE, errors=(f"no comment: {error}",))
             else:
                 self.runner.say("warning", f"no comment: {error}")
             return None
@@ -378,8 +357,8 @@ def conversation(
     if talk.missing:
         yield talk
         return
-    with Client(api, graphql, inputs.token) as client:
-        yield replace(talk, repository=Repository(client, event.repository))
+    with forge.Client(api, graphql, inputs.token) as client:
+        yield replace(talk, repository=forge.Repository(client, event.repository))
 
 
 def _missing(inputs: Inputs, event: Event, api: str, graphql: str) -> str:
@@ -420,7 +399,7 @@ _FILE_MODES = (b"100644", b"100755")
 
 def propose(
     made: ProposedEdits, name: str, session: Session, talk: Conversation
-) -> PullRequest | None:
+) -> forge.PullRequest | None:
     """Push the edited files as a branch, and open or update its pull request.
 
     `name` is the input or the command that asks for it. The pull request is for the branch that
@@ -434,7 +413,7 @@ def propose(
         if talk.repository is not None and (commit or not made.undecided):
             into, wanted = talk.event.branch, bool(commit)
             request = talk.repository.requested(branch, made.title, made.body, into, wanted=wanted)
-    except (GitFailed, ForgeError) as error:
+    except (GitFailed, forge.ForgeError) as error:
         raise InvalidInput(f"the {made.subject} cannot be proposed: {error}") from error
     if request is not None:
         words(f"pull request {request.number}: {safe(request.url)}")
@@ -447,7 +426,7 @@ def propose(
 def branch_of(inputs: Inputs, name: str, environment: str) -> str:
     """Return the name of the branch of a proposal; it differs by environment, path and shard."""
     named = environment if is_part(environment) else "default"
-    place = "" if inputs.path == "." else f"-{root_of(inputs.path)}"
+    place = "" if inputs.path == "." else f"-{forge.root_of(inputs.path)}"
     shard = "" if inputs.shard is None else f"-{inputs.shard.key}"
     return f"reconciler/{name}-{named}{place}{shard}"
 

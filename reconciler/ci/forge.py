@@ -4,8 +4,6 @@ A comment of ours begins with its marker, and is kept up to date. A run needs th
 reviewed digest, so requests give up sooner than those to the service. Source: docs/ci.md.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import ssl
@@ -147,7 +145,8 @@ class Client:
                 )
             except httpx.HTTPError as error:
                 sent = not isinstance(error, httpx.ConnectError | httpx.ConnectTimeout)
-                failure = ForgeError(f"{method} {url}: {_describe(error)}", is_lost=sent)
+                why = " ".join(str(error).split())[:LONGEST_MESSAGE] or type(error).__name__
+                failure = ForgeError(f"{method} {url}: {why}", is_lost=sent)
                 wait = BACKOFF_SECONDS * 2 ** (attempt - 1)
             else:
                 if response.is_success:
@@ -241,10 +240,6 @@ def _message(document: object) -> str:
         message = message.get("message", "") if isinstance(message, dict) else message
         return " ".join(str(message).split())[:LONGEST_MESSAGE]
     return ""
-
-
-def _describe(error: Exception) -> str:
-    return " ".join(str(error).split())[:LONGEST_MESSAGE] or type(error).__name__
 
 
 PAGE = 100

@@ -6,8 +6,6 @@ blocked resources. Refusals that the plan of the base branch has too do not coun
 manifests of a change are those of the base branch, never of the change itself. Source: docs/ci.md.
 """
 
-from __future__ import annotations
-
 import asyncio
 import os
 import posixpath
@@ -16,12 +14,14 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from pathlib import PurePosixPath
 from typing import ClassVar, Final
 
+from reconciler import errors, model
 from reconciler.applying.run import Applied
 from reconciler.ci import checkout
-from reconciler.ci.checkout import FETCH_ALL, place_of, refuse_links, tips_of
+from reconciler.ci import result as results
 from reconciler.ci.commits import (
     Commits,
     Unreadable,
@@ -31,63 +31,23 @@ from reconciler.ci.commits import (
     touched_lines,
 )
 from reconciler.ci.conversation import Conversation, Review, propose
-from reconciler.ci.result import (
-    CommentResult,
-    Failure,
-    JobResult,
-    Refusals,
-    has_work,
-    outputs_of,
-    summary_of,
-)
 from reconciler.ci.trust import Event, OverBase, ProjectTrust
 from reconciler.cli.console import data, redacted, report_applied, stdout_style, words
-from reconciler.errors import (
-    SIGNALLED,
-    ExitCode,
-    GuardRefused,
-    InvalidInput,
-    OutputLost,
-    ReconcilerError,
-    UsageError,
-    worst,
-)
-from reconciler.model import Action, Change, Plan, Ref
 from reconciler.model.guards import EXPLICIT_LEVEL, FROZEN, NEW_JOURNAL, NOT_APPROVED
-from reconciler.operations.added_by_features import (
-    CHANGE_CHECKS,
-    CHANGE_NOTES,
-    PROPOSALS,
-    PROPOSING_STEPS,
-    STEPS,
-    wait_before_lock,
-)
-from reconciler.operations.apply_plan import Consent, plan_and_apply, with_added_consent
+from reconciler.operations import added_by_features, apply_plan, open_session, plan_and_drift
 from reconciler.operations.check_project import Checked
 from reconciler.operations.open_project import Options, Reporter, made_now
-from reconciler.operations.open_session import Session, counts_of
-from reconciler.operations.plan_and_drift import (
-    check_writable,
-    drift_now,
-    exit_code_of,
-    failures_of,
-    plan_now,
-    wanted_by,
-    write_private,
-)
 from reconciler.planning.guards import UnderReview
 from reconciler.project import Project
+from reconciler.report import drift_formats, reasons, sections
 from reconciler.report.complaints.document import complaints_text, file_in_repository
 from reconciler.report.complaints.for_ci import annotation_lines, begins_sarif, complaints_sarif
-from reconciler.report.drift_formats import drift_text
 from reconciler.report.html import drift_html
 from reconciler.report.html.page import begins_page
 from reconciler.report.markdown import code
 from reconciler.report.plan.document import plan_json
 from reconciler.report.plan.formats import plan_text
-from reconciler.report.reasons import NO_DRIFT_SEEN
 from reconciler.report.safe import safe
-from reconciler.report.sections import SectionFormats
 from reconciler.report.words import first_few, plural
 from reconciler.runtime.streams import lost_by
 from reconciler.workspace.workspace import Workspace
@@ -96,7 +56,7 @@ DECIDED_AT_THE_APPLY: Final = (FROZEN, NEW_JOURNAL, NOT_APPROVED)
 """Guards that depend on the time of the apply, not on the change."""
 
 
-def refusals_of(made: Plan, session: Session, event: Event) -> Refusals:
+def refusals_of(made: model.Plan, session: open_session.Session, event: Event) -> results.Refusals:
     """Return the refusals of a plan that the plan of the base branch does not have.
 
     Without an event there is no base branch, and all count. On the default branch none counts.
@@ -110,50 +70,56 @@ def refusals_of(made: Plan, session: Session, event: Event) -> Refusals:
     return replace(without(found, found), is_base=True) if event.name else found
 
 
-def without(found: Refusals, base: Refusals) -> Refusals:
+def without(found: results.Refusals, base: results.Refusals) -> results.Refusals:
     """Return refusals without those that another plan has too."""
     keys = {guard.key for guard in base.guards}
-    reasons = {change.ref: change.reasons for change in base.blocked}
+    blocked_there = {change.ref: change.reasons for change in base.blocked}
     guards = tuple(guard for guard in found.guards if guard.key not in keys)
-    blocked = tuple(change for change in found.blocked if reasons.get(change.ref) != change.reasons)
+    blocked = tuple(
+        change for change in found.blocked if blocked_there.get(change.ref) != change.reasons
+    )
     gone = len(found.guards) + len(found.blocked) - len(guards) - len(blocked)
-    return Refusals(guards=guards, blocked=blocked, of_base=gone)
+    return results.Refusals(guards=guards, blocked=blocked, of_base=gone)
 
 
-def failure_of(made: Plan, refusals: Refusals, *, fails: bool) -> Failure | None:
+def failure_of(
+    made: model.Plan, refusals: results.Refusals, *, fails: bool
+) -> results.Failure | None:
     """Return why a job fails after its plan; None where it does not.
 
     It fails where the plan is not complete, and, with `fails`, where the change causes refusals.
     """
-    unknown = failures_of(made)
+    unknown = plan_and_drift.failures_of(made)
     if unknown:
         reason = "the plan is not complete, or cannot be applied as it is"
-        return Failure(code=worst(unknown | refusals.codes), errors=(reason, *refusals.lines))
+        return results.Failure(
+            code=errors.worst(unknown | refusals.codes), errors=(reason, *refusals.lines)
+        )
     if not (refusals.codes and fails):
         return None
     reason = "the change brings what an apply would refuse"
-    return Failure(code=worst(refusals.codes), errors=refusals.lines, said=reason)
+    return results.Failure(code=errors.worst(refusals.codes), errors=refusals.lines, said=reason)
 
 
-def _refusals_in(made: Plan) -> Refusals:
-    return Refusals(
+def _refusals_in(made: model.Plan) -> results.Refusals:
+    return results.Refusals(
         guards=tuple(
             guard
             for guard in made.guarded
             if guard.level == EXPLICIT_LEVEL and guard.code not in DECIDED_AT_THE_APPLY
         ),
-        blocked=tuple(change for change in made.changes if change.action is Action.BLOCKED),
+        blocked=tuple(change for change in made.changes if change.action is model.Action.BLOCKED),
     )
 
 
-def _plan_of(base: Workspace | None, session: Session) -> Plan | None:
+def _plan_of(base: Workspace | None, session: open_session.Session) -> model.Plan | None:
     """Return the plan of what the base branch declares; None where it cannot be planned."""
     if base is None:
         return None
     session = replace(session, workspace=base, others=base.left_out, reporter=Reporter())
     try:
-        return asyncio.run(plan_now(session, session.journal().history))
-    except ReconcilerError:
+        return asyncio.run(plan_and_drift.plan_now(session, session.journal().history))
+    except errors.ReconcilerError:
         return None
 
 
@@ -164,7 +130,7 @@ class Job:
     talk: Conversation
     options: Options
     has_key: bool
-    result: JobResult
+    result: results.JobResult
 
     def run(self) -> None:
         """Run the command, and keep the result of each step. Raises what ends it early."""
@@ -178,42 +144,42 @@ class Job:
                 self._apply()
             case "drift":
                 self._drift()
-            case added if added in STEPS:
-                step = STEPS.load(added)
+            case added if added in added_by_features.STEPS:
+                step = added_by_features.STEPS.load(added)
                 use = self._judged(None, refused=step.deed if inputs.remember else "")
                 with self._opened(use, may_lack=True) as session:
                     for report in step.run(session, inputs.of_steps, remember=inputs.remember):
                         self.result.report = report
-            case proposing if proposing in PROPOSING_STEPS:
+            case proposing if proposing in added_by_features.PROPOSING_STEPS:
                 self._propose(proposing)
             case other:
-                raise UsageError(f"`command`: there is no step for `{other}`")
+                raise errors.UsageError(f"`command`: there is no step for `{other}`")
 
     def _check_valid(self, checked: Checked) -> None:
         """Show the complaints about the manifests. Raises InvalidInput where there are errors."""
         if self.talk.inputs.command in ("validate", "plan") and not checked.workspace.errors:
             checked = self._change_checked(checked)
         self.result.checked = checked
-        workspace, counts = checked.workspace, counts_of(checked.workspace)
+        workspace, counts = checked.workspace, open_session.counts_of(checked.workspace)
         if workspace.errors or self.talk.inputs.command == "validate":
             data(complaints_text(workspace.complaints, stdout_style(verbose=False)))
             words("\n".join(filter(None, (counts, checked.advice))))
         if workspace.errors or checked.project is None:
-            raise InvalidInput(counts)
+            raise errors.InvalidInput(counts)
         if self.talk.inputs.command == "plan":
             self.result.change_notes += self._change_notes(checked.project, checked.folder)
 
     def _change_checked(self, checked: Checked) -> Checked:
         """Return a check with what features find in the change, and keep their notes."""
         keys = {key for manifest in checked.workspace.manifests for key in manifest.added}
-        for key in keys & {*CHANGE_CHECKS}:
+        for key in keys & {*added_by_features.CHANGE_CHECKS}:
             folder = f"{checked.folder}/" if checked.folder else ""
             touched = {
                 name.removeprefix(folder): lines
                 for name, lines in touched_lines(self.talk.event, os.environ).items()
                 if name.startswith(folder)
             }
-            found = CHANGE_CHECKS.load(key)(checked, touched)
+            found = added_by_features.CHANGE_CHECKS.load(key)(checked, touched)
             complaints = (*checked.workspace.complaints, *found.complaints)
             checked = replace(checked, workspace=replace(checked.workspace, complaints=complaints))
             self.result.change_notes += [found.note] if found.note else []
@@ -225,8 +191,16 @@ class Job:
         def before(name: str) -> str | None:
             return text_before(file_in_repository(name, folder), self.talk.event, os.environ)
 
-        given = [name for name in CHANGE_NOTES if name in project.settings.model_fields_set]
-        return [note for name in given if (note := CHANGE_NOTES.load(name)(project, before))]
+        given = [
+            name
+            for name in added_by_features.CHANGE_NOTES
+            if name in project.settings.model_fields_set
+        ]
+        return [
+            note
+            for name in given
+            if (note := added_by_features.CHANGE_NOTES.load(name)(project, before))
+        ]
 
     def _judged(self, secrets: Mapping[str, str] | None, *, refused: str = "") -> ProjectTrust:
         """Check the manifests, and return what may be used of them.
@@ -238,7 +212,7 @@ class Job:
         checked, use = checkout.check_and_judge(talk.event, talk.inputs, self.options, secrets)
         self._check_valid(checked)
         if refused and isinstance(use, OverBase):
-            raise GuardRefused(
+            raise errors.GuardRefused(
                 f"{refused} of what was merged, and this is an untrusted change ({use.why}): "
                 "merge it, and run this on the default branch or one of `trustedBranches:`"
             )
@@ -252,7 +226,7 @@ class Job:
 
     def _opened(
         self, use: ProjectTrust, *, may_lack: bool = False
-    ) -> AbstractContextManager[Session]:
+    ) -> AbstractContextManager[open_session.Session]:
         return checkout.opened(
             self._admitted(use), self.options, self.talk.event, may_lack=may_lack
         )
@@ -260,15 +234,15 @@ class Job:
     def _plan(self) -> None:
         """Plan, show the plan, and write it to its file. Raises InvalidInput where it cannot be."""
         result, file = self.result, self.talk.inputs.plan_file
-        refuse_links(file)
-        check_writable(file)
+        checkout.refuse_links(file)
+        plan_and_drift.check_writable(file)
         try:
             # So that an earlier plan cannot be applied after a later failure.
             file.unlink(missing_ok=True)
         except OSError as error:
-            raise InvalidInput(f"{file} cannot be written: {error.strerror}") from error
+            raise errors.InvalidInput(f"{file} cannot be written: {error.strerror}") from error
         made = result.plan = self._made()
-        write_private(file, plan_json(made))
+        plan_and_drift.write_private(file, plan_json(made))
         data(plan_text(made, stdout_style(verbose=False)))
         if result.refusals.beside:
             words(result.refusals.beside)
@@ -276,7 +250,7 @@ class Job:
         if self.talk.event.name == "merge_group":
             self.talk.check_queued(result.checked.environment, made)
 
-    def _made(self) -> Plan:
+    def _made(self) -> model.Plan:
         """Plan on the service, or on an emulator where there can be no key."""
         result = self.result
         has_key = not self.talk.event.has_no_secrets or self.has_key
@@ -290,12 +264,12 @@ class Job:
         result.compared = compared
         return made
 
-    def _made_live(self, use: ProjectTrust) -> Plan:
+    def _made_live(self, use: ProjectTrust) -> model.Plan:
         """Plan on the service, with the differences between live and the base branch."""
         admitted = self._admitted(use)
         with checkout.opened(admitted, self.options, self.talk.event) as session:
-            wanted = wanted_by(session.environment)
-            made = asyncio.run(plan_now(session, session.journal().history, wanted))
+            wanted = plan_and_drift.wanted_by(session.environment)
+            made = asyncio.run(plan_and_drift.plan_now(session, session.journal().history, wanted))
             made = self._owned(made, session.project)
             made = self._approved(made, session)
             refusals = refusals_of(made, session, self.talk.event)
@@ -303,16 +277,18 @@ class Job:
         self.result.refusals = refusals
         return made
 
-    def _approved(self, made: Plan, session: Session) -> Plan:
+    def _approved(self, made: model.Plan, session: open_session.Session) -> model.Plan:
         """Return the plan with the consent that it has by now, if the job was given any."""
         if files := self.talk.inputs.files:
             try:
-                made, _ = with_added_consent(session, made, Consent(files=files))
-            except ReconcilerError as error:
+                made, _ = apply_plan.with_added_consent(
+                    session, made, apply_plan.Consent(files=files)
+                )
+            except errors.ReconcilerError as error:
                 words(safe(f"the consent of the plan is decided at its apply: {error}"))
         return made
 
-    def _owned(self, made: Plan, project: Project) -> Plan:
+    def _owned(self, made: model.Plan, project: Project) -> model.Plan:
         """Return the plan with the owners of its resources; report why they are unknown."""
         made, untold = with_owners(made, self.talk.event, project)
         if untold:
@@ -324,34 +300,36 @@ class Job:
         result = self.result
         use = self._judged(os.environ, refused="an apply is")
         with self._opened(use) as session:
-            wait_before_lock(session, self.talk.inputs.waits)
+            added_by_features.wait_before_lock(session, self.talk.inputs.waits)
             review = self.talk.review(result.checked.environment)
             result.review = review.comment
             reviewed = replace(session, review=UnderReview(listed=review.lists))
             made, applied = self._apply_reviewed(reviewed, review)
         result.applied = applied
         report_applied(applied, made, "text", verbose=False)
-        if code := worst(applied.exit_codes):
+        if code := errors.worst(applied.exit_codes):
             stopped = "" if applied.signal_code is None else "the run was stopped by a signal"
             why = stopped if applied.stopped_by is None else str(applied.stopped_by)
-            result.failure = Failure(code=code, errors=why.splitlines())
+            result.failure = results.Failure(code=code, errors=why.splitlines())
 
-    def _apply_reviewed(self, session: Session, review: Review) -> tuple[Plan, Applied]:
+    def _apply_reviewed(
+        self, session: open_session.Session, review: Review
+    ) -> tuple[model.Plan, Applied]:
         """Apply the plan if the review consents; keep the plan in any case."""
 
-        def agree(made: Plan) -> Consent:
+        def agree(made: model.Plan) -> apply_plan.Consent:
             self.result.plan = made
             consent = review.consent_to(made)
-            if has_work(made) and (untold := self.talk.check_newest(made, session)):
+            if results.has_work(made) and (untold := self.talk.check_newest(made, session)):
                 words(safe(untold))
             return consent
 
-        def begin(made: Plan) -> None:
+        def begin(made: model.Plan) -> None:
             self.result.plan = made
-            if has_work(made):
+            if results.has_work(made):
                 self.result.keep_comment(self.talk.show_applying(review.comment, made))
 
-        made, applied = plan_and_apply(session, agree, "ci apply", begin=begin)
+        made, applied = apply_plan.plan_and_apply(session, agree, "ci apply", begin=begin)
         assert applied is not None  # noqa: S101 - a job is never asked
         return made, applied
 
@@ -362,58 +340,64 @@ class Job:
         refused = "drift is remembered" if inputs.remember else proposed
         use = self._judged(None, refused=refused)
         with self._opened(use, may_lack=True) as session:
-            result.look = look = drift_now(session, remember=inputs.remember)
-            data(drift_text(look, stdout_style(verbose=False)))
+            result.look = look = plan_and_drift.drift_now(session, remember=inputs.remember)
+            data(drift_formats.drift_text(look, stdout_style(verbose=False)))
             if inputs.proposals:
-                refuse_links(inputs.plan_file)
+                checkout.refuse_links(inputs.plan_file)
                 made = made_now(session.project)
                 page = drift_html(look, session.name, session.target.name, made)
-                write_private(inputs.plan_file, page, begins_page)
+                plan_and_drift.write_private(inputs.plan_file, page, begins_page)
             for name in inputs.proposals:
-                edits = PROPOSALS.load(name)(session, self.options, inputs.artifact)
+                edits = added_by_features.PROPOSALS.load(name)(
+                    session, self.options, inputs.artifact
+                )
                 edits = replace(edits, body=redacted(edits.body))
                 result.proposed = propose(edits, name, session, self.talk) or result.proposed
-        code = exit_code_of(look)
-        if code not in (ExitCode.DONE, ExitCode.DIFFERENT):
-            why = NO_DRIFT_SEEN if look.is_blind else "some resources could not be read"
-            result.failure = Failure(code=code, errors=(why,))
+        code = plan_and_drift.exit_code_of(look)
+        if code not in (errors.ExitCode.DONE, errors.ExitCode.DIFFERENT):
+            why = reasons.NO_DRIFT_SEEN if look.is_blind else "some resources could not be read"
+            result.failure = results.Failure(code=code, errors=(why,))
 
     def _propose(self, command: str) -> None:
         """Open a pull request with the edits of a command that writes nothing else."""
         result = self.result
         use = self._judged(None, refused="a proposal is")
         with self._opened(use, may_lack=True) as session:
-            found = PROPOSING_STEPS.load(command)(session, self.talk.inputs.of_steps)
+            found = added_by_features.PROPOSING_STEPS.load(command)(
+                session, self.talk.inputs.of_steps
+            )
             result.edits = edits = replace(found, body=redacted(found.body))
             result.proposed = propose(edits, f"{command}-{edits.about}", session, self.talk)
         if edits.exit_code:
             lines = ("some resources are not in the proposal, which says why",)
-            result.failure = Failure(code=edits.exit_code, errors=lines)
+            result.failure = results.Failure(code=edits.exit_code, errors=lines)
 
     def tell(self) -> None:
         """Report the result in comment, files and annotations."""
         result, why = self.result, lost_by(self.talk.runner.stream)
         if why is not None and result.failure is None:
-            error = OutputLost.by(why)
-            result.failure = Failure(code=error.exit_code, errors=(str(error),))
+            error = errors.OutputLost.by(why)
+            result.failure = results.Failure(code=error.exit_code, errors=(str(error),))
         result.keep_comment(self._comment())
         self._speak()
         for write in (self._write_sarif, self._write_summary, self._write_outputs):
             try:
                 write()
-            except (InvalidInput, OutputLost) as lost:
+            except (errors.InvalidInput, errors.OutputLost) as lost:
                 # A run without failure fails with the code of this one.
-                failure = result.failure or Failure(code=lost.exit_code, errors=())
+                failure = result.failure or results.Failure(code=lost.exit_code, errors=())
                 result.failure = replace(failure, errors=(*failure.errors, str(lost)))
                 self.talk.runner.say("error", str(lost))
 
-    def _comment(self) -> CommentResult:
+    def _comment(self) -> results.CommentResult:
         """Write the present state to the comment; a queued merge does not change it."""
         talk, result = self.talk, self.result
-        if result.code in SIGNALLED and result.applied is None:
+        if result.code in errors.SIGNALLED and result.applied is None:
             return None
         if result.command == "apply":
-            has_news = result.applied is None or (result.plan is not None and has_work(result.plan))
+            has_news = result.applied is None or (
+                result.plan is not None and results.has_work(result.plan)
+            )
             return talk.show_applied(result) if has_news else None
         if result.command == "plan" and talk.event.name != "merge_group":
             return talk.show_plan(result)
@@ -438,7 +422,7 @@ class Job:
             message = next(iter(result.errors), result.failure.words)
             runner.say("error", f"{inputs.command}: {message}")
 
-    def _is_said(self, failure: Failure) -> bool:
+    def _is_said(self, failure: results.Failure) -> bool:
         """Return whether a failure is visible already: next to the lines, or in a plain log."""
         beside_lines = self.talk.inputs.annotations and bool(self.result.complaint_lines)
         return beside_lines or (failure.is_logged and not self.talk.runner.is_forge)
@@ -447,18 +431,18 @@ class Job:
         """Write the complaints to a SARIF file, if one is wanted. Raises InvalidInput."""
         file, checked = self.talk.inputs.sarif_file, self.result.checked
         if file is not None:
-            refuse_links(file)
+            checkout.refuse_links(file)
             found, ignored = checked.workspace.complaints, len(checked.workspace.suppressed)
             text = complaints_sarif(found, checked.folder, checked.environment, ignored)
-            write_private(file, text, begins_sarif)
+            plan_and_drift.write_private(file, text, begins_sarif)
 
     def _write_summary(self) -> None:
         """Write the summary, if it is wanted. Raises OutputLost."""
         if self.talk.inputs.summary:
-            self.talk.runner.write_summary(summary_of(self.result, self.talk.origin.whole))
+            self.talk.runner.write_summary(results.summary_of(self.result, self.talk.origin.whole))
 
     def _write_outputs(self) -> None:
-        self.talk.runner.write_outputs(outputs_of(self.talk.inputs, self.result))
+        self.talk.runner.write_outputs(results.outputs_of(self.talk.inputs, self.result))
 
 
 PLACES: Final = (
@@ -475,6 +459,10 @@ LARGEST: Final = 3 << 20
 
 _WORD = re.compile(r"(?:\\.|[^\s\\])+")
 _OWNER = re.compile(r"@[A-Za-z0-9][\w.-]*(?:/[\w.-]+)*|[^\s@]+@[^\s@]+\.[^\s@]+", re.ASCII)
+_GLOB = re.compile(
+    r"(?P<folders>(?<![^/])\*\*/)|(?P<rest>(?<![^/])\*\*\Z)|(?P<some>\*+)|(?P<any>\?)"
+    r"|\\(?P<escaped>[^/])|[^*?\\]+|\\"
+)
 _SECTION = re.compile(r"\^?\[([^\[\]]+)\](?:\[[0-9]+\])?(.*)")
 
 
@@ -518,14 +506,8 @@ def read_owners(text: str, place: str = PLACES[0]) -> list[OwnerRule]:
 
 def _owners(words: Sequence[str]) -> tuple[str, ...] | None:
     """Return the owners up to a comment; None where a word is no owner."""
-    found: list[str] = []
-    for word in words:
-        if word.startswith("#"):
-            break
-        if not _OWNER.fullmatch(word):
-            return None
-        found.append(word)
-    return tuple(found)
+    found = tuple(takewhile(lambda word: not word.startswith("#"), words))
+    return found if all(map(_OWNER.fullmatch, found)) else None
 
 
 def _is_pattern(word: str) -> bool:
@@ -539,36 +521,19 @@ def expression(pattern: str) -> str:
     A pattern with a slash before its end begins at the top; any other matches in every folder.
     """
     body = pattern.rstrip("/")
-    steps = body.lstrip("/").split("/")
-    is_anchored = "/" in body
+    is_anchored, last = "/" in body, body.rpartition("/")[2]
     first = "" if is_anchored else "(?:.*/)?"
-    inner = "".join(_steps(steps))
+    inner = _GLOB.sub(_translated, body.lstrip("/"))
     if pattern.endswith("/"):
         return f"{first}{inner}/.+"
     # Matches files directly in a folder, not deeper, as in the forge's own examples.
-    is_flat = is_anchored and steps[-1] == "*"
-    return f"{first}{inner}" if is_flat or steps[-1] == "**" else f"{first}{inner}(?:/.*)?"
+    is_flat = is_anchored and last == "*"
+    return f"{first}{inner}" if is_flat or last == "**" else f"{first}{inner}(?:/.*)?"
 
 
-def _steps(steps: Sequence[str]) -> Iterator[str]:
-    last = len(steps) - 1
-    for index, step in enumerate(steps):
-        if step == "**":
-            yield ".+" if index == last else "(?:.*/)?"
-        else:
-            yield _step(step) + ("/" if index < last else "")
-
-
-def _step(step: str) -> str:
-    found: list[str] = []
-    for part in re.findall(r"\\.|\*+|\?|[^\\*?]+|\\", step):
-        if part.startswith("*"):
-            found.append("[^/]*")
-        elif part == "?":
-            found.append("[^/]")
-        else:
-            found.append(re.escape(part[1:] if part.startswith("\\") and len(part) > 1 else part))
-    return "".join(found)
+def _translated(found: re.Match[str]) -> str:
+    means = {"folders": "(?:.*/)?", "rest": ".+", "some": "[^/]*", "any": "[^/]"}
+    return means.get(found.lastgroup or "", re.escape(found["escaped"] or found[0]))
 
 
 MOST_OWNERS = 10
@@ -586,16 +551,16 @@ class ChangeOwners:
     """
 
     formats: ClassVar[str] = "reconciler.ci.job:FORMATS"
-    by_ref: Mapping[Ref, tuple[str, ...]]
+    by_ref: Mapping[model.Ref, tuple[str, ...]]
     mentioned: bool = False
 
 
-def _members(owned: ChangeOwners, change: Change) -> Mapping[str, object]:
+def _members(owned: ChangeOwners, change: model.Change) -> Mapping[str, object]:
     owners = owned.by_ref.get(change.ref)
     return {} if owners is None else {"owners": [*owners]}
 
 
-def _owners_markdown(section: ChangeOwners, changes: Sequence[Change]) -> Iterator[str]:
+def _owners_markdown(section: ChangeOwners, changes: Sequence[model.Change]) -> Iterator[str]:
     """Yield a line for each owner of a change.
 
     A name is in a code span, so that no person is notified, unless mentions were requested.
@@ -608,40 +573,33 @@ def _owners_markdown(section: ChangeOwners, changes: Sequence[Change]) -> Iterat
                 owned[owner].append(str(change.ref))
     ordered = sorted(owned.items(), key=lambda owner_refs: (owner_refs[0] == NOBODY, owner_refs[0]))
     for owner, refs in ordered[:MOST_OWNERS]:
-        named = NOBODY if owner == NOBODY else _shown(owner, mentioned=section.mentioned)
-        yield f"- {named}: {_listed(refs)}"
+        is_plain = owner == NOBODY or (section.mentioned and _MENTIONED.fullmatch(owner))
+        named = owner if is_plain else code(owner, LONGEST_NAME)
+        yield f"- {named}: {first_few(refs, MOST_NAMED, lambda ref: code(ref, LONGEST_NAME))}"
     if len(ordered) > MOST_OWNERS:
         yield f"- and {len(ordered) - MOST_OWNERS:,} more owners"
 
 
-def _shown(owner: str, *, mentioned: bool) -> str:
-    return owner if mentioned and _MENTIONED.fullmatch(owner) else code(owner, LONGEST_NAME)
-
-
-def _listed(refs: Sequence[str]) -> str:
-    return first_few(refs, MOST_NAMED, lambda ref: code(ref, LONGEST_NAME))
-
-
-FORMATS: Final[SectionFormats[ChangeOwners]] = SectionFormats(
+FORMATS: Final[sections.SectionFormats[ChangeOwners]] = sections.SectionFormats(
     change_members=_members, owners_markdown=_owners_markdown
 )
 
 
-def with_owners(made: Plan, event: Event, project: Project) -> tuple[Plan, str]:
+def with_owners(made: model.Plan, event: Event, project: Project) -> tuple[model.Plan, str]:
     """Return the plan with the owners of its manifests, and why they are unknown, "" otherwise.
 
     `project` is what may be used of the checkout. Its settings, which are those of the base branch,
     decide whether owners are mentioned.
     """
-    place = place_of(project)
+    place = checkout.place_of(project)
     if place is None or not event.name:
         return made, ""
     try:
         # The possible commits of the base, the most certain first.
-        tips = [event.base] if event.is_try else tips_of(event, place)
+        tips = [event.base] if event.is_try else checkout.tips_of(event, place)
         found = _found(tips, place.commits)
     except Unreadable as error:
-        return made, f"the owners of the manifests are unknown ({error}): {FETCH_ALL}"
+        return made, f"the owners of the manifests are unknown ({error}): {checkout.FETCH_ALL}"
     if found is None:
         return made, ""
     owned = {

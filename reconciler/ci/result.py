@@ -4,8 +4,6 @@ A comment on a pull request has the plan, the outcomes or a failure, and the rev
 Source: docs/ci.md.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -14,32 +12,21 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any, Final, Literal, TypeAlias, get_args
 
+from reconciler import model
 from reconciler.applying.run import Applied
 from reconciler.ci.forge import Comment, Marker, PullRequest, Standing, hidden_json
 from reconciler.ci.runner import Inputs
 from reconciler.document import digest
 from reconciler.errors import SIGNALLED, ExitCode
-from reconciler.model import (
-    Action,
-    Change,
-    DriftReport,
-    GuardViolation,
-    InDoubt,
-    Plan,
-    Unchanged,
-    Written,
-)
 from reconciler.model.plan import CommentState
 from reconciler.operations.added_by_features import ProposedEdits, StepReport
 from reconciler.operations.check_project import NOT_CHECKED, Checked
 from reconciler.operations.open_session import counts_of
-from reconciler.report.applied_formats import ApplyResult, applied_markdown
+from reconciler.report import applied_formats, drift_formats, reasons
 from reconciler.report.complaints.document import complaints_text, message, worst_first
-from reconciler.report.drift_formats import drift_text
 from reconciler.report.markdown import COMMENT_BYTES, LONGEST_NAME, SUMMARY_BYTES, code, fenced
 from reconciler.report.plan.document import change_document
 from reconciler.report.plan.formats import plan_markdown
-from reconciler.report.reasons import notes_of
 from reconciler.report.safe import safe
 from reconciler.report.table import Style
 from reconciler.report.words import first_few, plural
@@ -125,7 +112,13 @@ _STATES: dict[ResultWord, CommentState] = {
     "in-doubt": "in-doubt",
     "no-changes": "no-changes",
 }
-_ACTIONS = (Action.CREATE, Action.UPDATE, Action.ASSERT, Action.KEEP, Action.BLOCKED)
+_ACTIONS = (
+    model.Action.CREATE,
+    model.Action.UPDATE,
+    model.Action.ASSERT,
+    model.Action.KEEP,
+    model.Action.BLOCKED,
+)
 
 
 class PlanBasis(Enum):
@@ -178,8 +171,8 @@ class Refusals:
     own.
     """
 
-    guards: Sequence[GuardViolation] = ()
-    blocked: Sequence[Change] = ()
+    guards: Sequence[model.GuardViolation] = ()
+    blocked: Sequence[model.Change] = ()
     of_base: int = 0
     is_base: bool = False
 
@@ -198,7 +191,7 @@ class Refusals:
                 for guard in self.guards
             ),
             *(
-                f"{change.ref} cannot be done: {'; '.join(notes_of(change))}"
+                f"{change.ref} cannot be done: {'; '.join(reasons.notes_of(change))}"
                 for change in self.blocked
             ),
         )
@@ -234,11 +227,11 @@ class JobResult:
     postponed: Sequence[str] = ()
     change_notes: list[str] = field(default_factory=list)
     review: Standing | None = None
-    plan: Plan | None = None
+    plan: model.Plan | None = None
     compared: PlanBasis = PlanBasis.LIVE
     refusals: Refusals = NO_REFUSALS
     applied: Applied | None = None
-    look: DriftReport | None = None
+    look: model.DriftReport | None = None
     report: StepReport | None = None
     comment: Comment | None = None
     proposed: PullRequest | None = None
@@ -311,13 +304,16 @@ class JobResult:
             is_refused = self.refusals.codes and self.failure.code == ExitCode.PARTIAL
             return "blocked" if is_refused else _RESULTS.get(self.failure.code, "failed")
         if self.plan is not None and self.command == "plan" and has_work(self.plan):
-            return "changes" if _writes(self.plan) else "blocked"
+            writes = any(self.plan.count(action) for action in model.Action if action.writes)
+            return "changes" if self.plan.is_noted or writes else "blocked"
         return "changes" if self._differs else "no-changes"
 
     def _applied_word(self, applied: Applied) -> ResultWord | None:
         """Return the result of an apply that began to write; None where its code decides it."""
-        written = any(isinstance(outcome, Written | Unchanged) for outcome in applied.outcomes)
-        if any(isinstance(outcome, InDoubt) for outcome in applied.outcomes):
+        written = any(
+            isinstance(outcome, model.Written | model.Unchanged) for outcome in applied.outcomes
+        )
+        if any(isinstance(outcome, model.InDoubt) for outcome in applied.outcomes):
             return "in-doubt"
         if self.failure is not None:
             return "partial" if written else None
@@ -329,13 +325,9 @@ class JobResult:
         return _STATES.get(self.word, "not-applied")
 
 
-def has_work(plan: Plan) -> bool:
+def has_work(plan: model.Plan) -> bool:
     """Return whether a plan has changes, or resources that cannot be changed as declared."""
     return plan.has_changes or plan.is_noted
-
-
-def _writes(plan: Plan) -> bool:
-    return plan.is_noted or any(plan.count(action) for action in Action if action.writes)
 
 
 def outputs_of(inputs: Inputs, result: JobResult) -> dict[str, str]:
@@ -364,9 +356,13 @@ def outputs_of(inputs: Inputs, result: JobResult) -> dict[str, str]:
     return outputs
 
 
-def applied_result(result: JobResult, plan: Plan, applied: Applied) -> ApplyResult:
+def applied_result(
+    result: JobResult, plan: model.Plan, applied: Applied
+) -> applied_formats.ApplyResult:
     """Return the result of a plan in the form that reports show."""
-    return ApplyResult(plan, applied.outcomes, result.state, "\n".join(result.errors))
+    return applied_formats.ApplyResult(
+        plan, applied.outcomes, result.state, "\n".join(result.errors)
+    )
 
 
 def summary_of(result: JobResult, whole: str) -> str:
@@ -377,7 +373,9 @@ def summary_of(result: JobResult, whole: str) -> str:
     note = result.notes
     parts = [f"{note}\n"] if note else []
     if result.applied is not None and result.plan is not None:
-        parts.append(applied_markdown(applied_result(result, result.plan, result.applied)))
+        parts.append(
+            applied_formats.applied_markdown(applied_result(result, result.plan, result.applied))
+        )
     elif result.failure is not None:
         environment = result.checked.environment
         where = f" for {code(environment, 80)}" if environment else ""
@@ -391,7 +389,7 @@ def summary_of(result: JobResult, whole: str) -> str:
         parts.append(above + plan_markdown(result.plan, budget=SUMMARY_BYTES // 2, whole=whole))
     elif result.look is not None:
         title = "drift" if result.code == ExitCode.DIFFERENT else "no drift"
-        text = drift_text(result.look, _PLAIN)
+        text = drift_formats.drift_text(result.look, _PLAIN)
         parts.append(f"### `drift`: {title}\n\n{_fenced(text)}")
     elif result.report is not None:
         parts.append(result.report.summary)
@@ -426,7 +424,7 @@ _LINE = re.compile(r"<!-- reconciler-changes (\{[^<>]*\}) -->\r?")
 _BESIDE = ("source", "notes", "reasons")
 
 
-def changes_line(plan: Plan) -> str:
+def changes_line(plan: model.Plan) -> str:
     """Return the hidden line that lists the changes, "" where a plan has too many."""
     changes = [change for change in plan.changes if change.action.is_to_do]
     if len(changes) > MOST_CHANGES:
@@ -451,7 +449,7 @@ def line_in(body: str) -> str:
     return body.split("\n")[1].rstrip("\r") if changes_in(body) is not None else ""
 
 
-def changed_since_review(reviewed: dict[str, str], now: Plan) -> list[str]:
+def changed_since_review(reviewed: dict[str, str], now: model.Plan) -> list[str]:
     """Return a sentence for each change that differs from the reviewed change of its resource."""
     current = {
         str(change.ref): _essence(change) for change in now.changes if change.action.is_to_do
@@ -467,7 +465,7 @@ def changed_since_review(reviewed: dict[str, str], now: Plan) -> list[str]:
     return words
 
 
-def _essence(change: Change) -> str:
+def _essence(change: model.Change) -> str:
     document: Mapping[str, Any] = change_document(change)
     kept = {name: value for name, value in document.items() if name not in _BESIDE}
     return digest(kept).removeprefix("sha256:")[:_DIGITS]
@@ -510,7 +508,7 @@ class Origin:
 
 
 def plan_comment(
-    plan: Plan, marker: Marker, origin: Origin, said: str = "", *, offline: str = OFFLINE
+    plan: model.Plan, marker: Marker, origin: Origin, said: str = "", *, offline: str = OFFLINE
 ) -> str:
     """Return the comment for a plan, within the budget; `said` is put above the plan.
 
@@ -527,14 +525,16 @@ def plan_comment(
     return "\n".join(part for part in (marker.line, reviewed, f"{head}{text}{foot}") if part)
 
 
-def applied_comment(result: ApplyResult, marker: Marker, origin: Origin, reviewed: str) -> str:
+def applied_comment(
+    result: applied_formats.ApplyResult, marker: Marker, origin: Origin, reviewed: str
+) -> str:
     """Return the comment for an apply: the outcomes, then the folded plan, within the budget."""
     folded = "The plan", result.plan
-    return _with_folded(applied_markdown(result), folded, marker, origin, reviewed)
+    return _with_folded(applied_formats.applied_markdown(result), folded, marker, origin, reviewed)
 
 
 def _with_folded(
-    text: str, folded: tuple[str, Plan] | None, marker: Marker, origin: Origin, reviewed: str
+    text: str, folded: tuple[str, model.Plan] | None, marker: Marker, origin: Origin, reviewed: str
 ) -> str:
     """Return a comment with a text, and a plan folded under its title, if there is one and it fits.
 
@@ -588,7 +588,7 @@ def failed_comment(
 
 
 def refused_comment(
-    plan: Plan | None,
+    plan: model.Plan | None,
     marker: Marker,
     errors: Sequence[str],
     origin: Origin,

@@ -1,7 +1,5 @@
 """Runner of a job: its inputs, and our messages and files for it."""
 
-from __future__ import annotations
-
 import io
 import re
 import secrets
@@ -24,9 +22,6 @@ from reconciler.report.markdown import ANNOTATIONS_OF_A_LEVEL, LARGEST_OUTPUTS, 
 from reconciler.report.safe import for_workflow_data, safe
 from reconciler.runtime.connection import keys_in
 from reconciler.syntax.suggestions import nearest
-
-CommentMode: TypeAlias = Literal["changes", "always", "on-error", "never", "new"]
-RequiredPlan: TypeAlias = Literal["comment", "file", "none"]
 
 FLAG = ("false", "true")
 NO_FLAG = ("true", "false")
@@ -86,8 +81,8 @@ class Inputs:
     environment: str
     project: str
     base_url: str
-    comment: CommentMode
-    require_plan: RequiredPlan
+    comment: Literal["changes", "always", "on-error", "never", "new"]
+    require_plan: Literal["comment", "file", "none"]
     comment_must_work: bool
     summary: bool
     annotations: bool

@@ -15,14 +15,12 @@ secrets. A change under review is data: it decides none of these, nor where file
 file; outside of the forge there is neither. Source: docs/ci.md.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, TypeAlias, assert_never
+from typing import Any, Self, TypeAlias, assert_never
 
 from reconciler.document import Json
 from reconciler.project import (
@@ -103,15 +101,15 @@ class JsonObject:
     fields: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, document: object) -> JsonObject:
+    def of(cls, document: object) -> Self:
         """Return a document as an object, an empty object for any other document."""
         return cls(document if isinstance(document, dict) else {})
 
-    def part(self, *names: str) -> JsonObject:
+    def part(self, *names: str) -> Self:
         """Return the object at a path."""
         here = self
         for name in names:
-            here = JsonObject.of(here.fields.get(name))
+            here = self.of(here.fields.get(name))
         return here
 
     def text(self, name: str) -> str:

@@ -4,8 +4,6 @@ Every command that applies a plan has these options. They give consent, or choos
 is asked.
 """
 
-from __future__ import annotations
-
 import functools
 import re
 from collections.abc import Callable, Collection
@@ -22,14 +20,7 @@ from reconciler.errors import UsageError
 from reconciler.journal.store import LockTimeout
 from reconciler.model import Action, Ref, Written
 from reconciler.model.guards import ALLOW_DESTROY, NEW_JOURNAL
-from reconciler.operations.added_by_features import (
-    ADDED_OPTIONS,
-    BEFORE_LOCK,
-    CONSENT_FILES,
-    REASONS,
-    excluding,
-    wait_before_lock,
-)
+from reconciler.operations import added_by_features
 from reconciler.operations.apply_plan import Consent, plan_and_apply
 from reconciler.operations.open_project import Options
 from reconciler.operations.open_session import Session, begin_session
@@ -76,16 +67,15 @@ _FLAGS = (
 
 
 def _added(name: str) -> Callable[[Command], Command]:
-    """Return an option that a feature adds."""
-    flag, shown = f"--{name}", ADDED_OPTIONS.load(name).help
-    if name not in BEFORE_LOCK:
+    flag, shown = f"--{name}", added_by_features.ADDED_OPTIONS.load(name).help
+    if name not in added_by_features.BEFORE_LOCK:
         return click.option(flag, metavar="REASON", help=shown)
     return click.option(flag, metavar="DURATION", default="0", callback=read_patience, help=shown)
 
 
 def _added_files(name: str) -> Callable[[Command], Command]:
     """Return an option of a feature that takes files with consent."""
-    added = CONSENT_FILES.load(name)
+    added = added_by_features.CONSENT_FILES.load(name)
     kind = click.Path(path_type=Path)
     return click.option(added.flag, name, metavar="FILE", multiple=True, type=kind, help=added.help)
 
@@ -111,15 +101,15 @@ def consenting(command: Command) -> Command:
     ) -> Any:
         if expect is not None and plan_file is not None:
             raise UsageError("--expect and --plan exclude each other")
-        given = {name: own.pop(parameter_of(name)) for name in REASONS}
+        given = {name: own.pop(parameter_of(name)) for name in added_by_features.REASONS}
         reasons = {name: reason for name, reason in given.items() if reason is not None}
-        waits = {name: own.pop(parameter_of(name)) for name in BEFORE_LOCK}
-        files = {name: own.pop(name) for name in CONSENT_FILES}
+        waits = {name: own.pop(parameter_of(name)) for name in added_by_features.BEFORE_LOCK}
+        files = {name: own.pop(name) for name in added_by_features.CONSENT_FILES}
         for name, reason in reasons.items():
             if not reason.strip():
                 raise UsageError(f"--{name} needs a reason, which is kept in the journal")
         waited = [name for name, timeout in waits.items() if timeout.seconds]
-        if (pair := excluding((*reasons, *waited))) is not None:
+        if (pair := added_by_features.excluding((*reasons, *waited))) is not None:
             raise UsageError(f"--{pair[0]} and --{pair[1]} exclude each other")
         if expect is not None and not _DIGEST.fullmatch(expect):
             raise UsageError(
@@ -142,7 +132,10 @@ def consenting(command: Command) -> Command:
         )
         return command(consent=consent, **own)
 
-    added = (*map(_added, ADDED_OPTIONS), *map(_added_files, CONSENT_FILES))
+    added = (
+        *map(_added, added_by_features.ADDED_OPTIONS),
+        *map(_added_files, added_by_features.CONSENT_FILES),
+    )
     return together(*_FLAGS, *added, lock_timeout)(cast("Command", gathered))
 
 
@@ -174,7 +167,7 @@ def apply(*, options: Options, form: str, consent: Consent, patience: LockTimeou
     session = begin_session(as_reviewed(options, consent.reviewed))
     if (reviewed := consent.reviewed) is not None:
         session = replace(session, review=UnderReview(listed=lambda _: listed_in(reviewed)))
-    wait_before_lock(session, consent.waits)
+    added_by_features.wait_before_lock(session, consent.waits)
     made, applied = plan_and_apply(session, lambda _: consent, "apply", patience=patience)
     with options.waits.step(Deed.REPORTING):
         try:

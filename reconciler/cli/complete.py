@@ -201,13 +201,12 @@ def _terms(place: CompletionProject, _: click.Context, incomplete: str) -> Itera
     """Yield values for the last term of an expression, after its earlier terms."""
     named = [*named_in(place)]
     before, comma, last = incomplete.rpartition(",")
-    terms = [f"kind={kind}" for kind in sorted({manifest.kind for manifest in named})]
-    terms += [
-        f"label.{key}={label}" for manifest in named for key, label in manifest.labels.items()
-    ]
-    if last.startswith("f"):
-        terms += [f"file={manifest.file}" for manifest in named]
-    terms += [f"{manifest.kind}/{manifest.name}" for manifest in named]
+    terms = (
+        *(f"kind={kind}" for kind in sorted({manifest.kind for manifest in named})),
+        *(f"label.{key}={label}" for manifest in named for key, label in manifest.labels.items()),
+        *(f"file={manifest.file}" for manifest in named if last.startswith("f")),
+        *(f"{manifest.kind}/{manifest.name}" for manifest in named),
+    )
     yield from (f"{before}{comma}{term}" for term in terms)
 
 

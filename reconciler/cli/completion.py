@@ -3,8 +3,6 @@
 Apart from the answer to a completion, which loads as little as possible.
 """
 
-from __future__ import annotations
-
 import click
 from click.shell_completion import ShellComplete
 

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
+from itertools import count
 from typing import TYPE_CHECKING, TextIO
 
 from reconciler.errors import OutputLost, worst
@@ -205,7 +206,22 @@ class Console(Reporter):
 
     def writing(self, plan: Plan) -> Callable[[Outcome], None]:
         """Return the function that prints each outcome as soon as it is known."""
-        return Writing(plan, quiet=self.quiet).tell
+        from reconciler.model import InDoubt, Refused, Skipped, Unconfirmed  # noqa: PLC0415 - not for validate
+        from reconciler.report.applied_formats import outcome_line  # noqa: PLC0415 - with it
+
+        total = sum(change.action.is_to_do for change in plan.changes)
+        style, done, skipped = stderr_style(verbose=False), count(1), count(1)
+
+        def tell(outcome: Outcome) -> None:
+            shown = f"[{next(done):>{len(str(total))}}/{total}]"
+            # Their reasons are reported nowhere else.
+            is_needed = isinstance(outcome, Refused | Unconfirmed | InDoubt)
+            # Of many skipped changes only the first are printed, as the summary names all.
+            is_one_of_many = isinstance(outcome, Skipped) and next(skipped) > MOST_SKIPPED
+            if is_needed or not (self.quiet or is_one_of_many):
+                words(f"{shown}{outcome_line(outcome, style, plan.alerts)[1:]}")
+
+        return tell
 
     def hide(self, redaction: Redaction) -> None:
         """Filter every text from now on."""
@@ -221,36 +237,6 @@ class EventConsole(Console):
 
         event(begun_line(plan))
         return lambda outcome: event(outcome_json(outcome, plan))
-
-
-class Writing:
-    """Printer of the outcome of each change, as soon as it is known."""
-
-    def __init__(self, made: Plan, *, quiet: bool) -> None:
-        self.quiet = quiet
-        self.total = sum(change.action.is_to_do for change in made.changes)
-        self.alerts = made.alerts
-        self.done = self.skipped = 0
-        self.style = stderr_style(verbose=False)
-
-    def tell(self, outcome: Outcome) -> None:
-        """Print one outcome; of many skipped changes only the first, as the summary names all.
-
-        Refused and unconfirmed writes, and those in doubt, are always printed: their reasons are
-        reported nowhere else.
-        """
-        from reconciler.model import InDoubt, Refused, Skipped, Unconfirmed  # noqa: PLC0415 - as above
-        from reconciler.report.applied_formats import outcome_line  # noqa: PLC0415 - not for validate
-
-        self.done += 1
-        self.skipped += isinstance(outcome, Skipped)
-        needed = isinstance(outcome, Refused | Unconfirmed | InDoubt)
-        if self.quiet and not needed:
-            return
-        if isinstance(outcome, Skipped) and self.skipped > MOST_SKIPPED:
-            return
-        count = f"[{self.done:>{len(str(self.total))}}/{self.total}]"
-        words(f"{count}{outcome_line(outcome, self.style, self.alerts)[1:]}")
 
 
 def describe_plan(made: Plan, form: str, project: Project, *, verbose: bool) -> str:

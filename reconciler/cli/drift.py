@@ -1,7 +1,5 @@
 """`reconciler drift`: find changes since the last apply."""
 
-from __future__ import annotations
-
 import click
 
 from reconciler.cli import options

@@ -1,7 +1,5 @@
 """`reconciler emulator`: run the management API on this machine."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`reconciler init`: create a workspace to start from."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Callable
@@ -13,17 +11,7 @@ from reconciler.cli import options
 from reconciler.cli.console import answered, data, is_terminal, json_data, words
 from reconciler.kinds import KINDS
 from reconciler.kinds.json_schema import schema_of, workspace_schema
-from reconciler.operations.init_project import (
-    ENVIRONMENT,
-    InitDocument,
-    Start,
-    format_init,
-    has_project,
-    known_target,
-    start,
-    wrong_base_url,
-    wrong_name,
-)
+from reconciler.operations import init_project
 from reconciler.operations.open_project import Options
 from reconciler.project.settings import project_schema
 from reconciler.report.safe import safe
@@ -37,7 +25,7 @@ from reconciler.workspace.write_files import MANIFEST_SCHEMA, PROJECT_SCHEMA
     "-e",
     "--environment",
     metavar="NAME",
-    help=f"The name of the first environment; by default `{ENVIRONMENT}`.",
+    help=f"The name of the first environment; by default `{init_project.ENVIRONMENT}`.",
 )
 @options.verbose
 @options.quiet
@@ -57,9 +45,9 @@ def init(
     """
     options = Options(paths=(folder,), environment=None, project=None, verbose=verbose, quiet=quiet)
     wanted = _wanted(folder, base_url, environment, asks=is_terminal() and not quiet)
-    made = start(options, folder, wanted, _schemas())
+    made = init_project.start(options, folder, wanted, _schemas())
     if form == "json":
-        document: InitDocument = {
+        document: init_project.InitDocument = {
             "created": [*made.created],
             "kept": [*made.kept],
             "next": [*made.next],
@@ -68,20 +56,24 @@ def init(
     else:
         data("".join(f"{safe(os.path.relpath(folder / text))}\n" for text in made.created))
     if not quiet:
-        words(format_init(made.kept, made.remarks, made.next), laid_out=True)
+        words(init_project.format_init(made.kept, made.remarks, made.next), laid_out=True)
 
 
-def _wanted(folder: Path, base_url: str | None, environment: str | None, *, asks: bool) -> Start:
+def _wanted(
+    folder: Path, base_url: str | None, environment: str | None, *, asks: bool
+) -> init_project.Start:
     """Return the values that were typed, answered, or known from an existing project file."""
-    if has_project(folder):
-        known = known_target(folder)
-        return Start(environment or known.environment, base_url or known.base_url)
+    if init_project.has_project(folder):
+        known = init_project.known_target(folder)
+        return init_project.Start(environment or known.environment, base_url or known.base_url)
     if base_url is None:
-        base_url = _asked_for("Base URL of your service (empty: later)", "", wrong_base_url, asks)
+        base_url = _asked_for(
+            "Base URL of your service (empty: later)", "", init_project.wrong_base_url, asks
+        )
     if environment is None:
-        asking = f"What is its environment called? [{ENVIRONMENT}]"
-        environment = _asked_for(asking, ENVIRONMENT, wrong_name, asks)
-    return Start(environment, base_url.strip().rstrip("/"))
+        asking = f"What is its environment called? [{init_project.ENVIRONMENT}]"
+        environment = _asked_for(asking, init_project.ENVIRONMENT, init_project.wrong_name, asks)
+    return init_project.Start(environment, base_url.strip().rstrip("/"))
 
 
 def _asked_for(asking: str, default: str, wrong: Callable[[str], str], asks: bool) -> str:

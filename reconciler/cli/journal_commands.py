@@ -1,7 +1,5 @@
 """`reconciler journal`: show, verify, move and repair the record of writes."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from typing import NamedTuple, assert_never
@@ -14,7 +12,7 @@ from reconciler.cli.console import data, json_data, stdout_style, words
 from reconciler.cli.root import Group
 from reconciler.document import Json
 from reconciler.errors import InvalidInput, JournalError, UsageError
-from reconciler.journal.entries import Backup, Entry, Forgotten, MovedIn, Renamed, RunEntry, Settled
+from reconciler.journal.entries import Backup, Forgotten, MovedIn, Renamed, RunEntry, Settled
 from reconciler.journal.history import History, runs_of
 from reconciler.journal.journal import (
     Became,
@@ -49,24 +47,21 @@ from reconciler.project import (
     with_target,
 )
 from reconciler.project.settings import InFile, InGit, InObjects, JournalPlace
-from reconciler.report.journal_formats import (
-    VerifiedDocument,
-    entries_document,
-    history_document,
-    history_text,
-    journal_text,
-)
+from reconciler.report import journal_formats
 from reconciler.report.safe import safe
 from reconciler.report.table import fitted
 from reconciler.report.words import plural
 from reconciler.runtime.advice import bring_back, on_journal, on_manifests
 from reconciler.runtime.failpoints import Point, reached
 from reconciler.syntax.suggestions import nearest
-from reconciler.workspace.envelope import LONGEST_NAME, NAME
+from reconciler.workspace import envelope, manifest_edits, write_files
 from reconciler.workspace.expression_scope import Scope, withheld_from
-from reconciler.workspace.manifest_edits import Given, IdTarget, Originals, identified
 from reconciler.workspace.workspace import sources_of
-from reconciler.workspace.write_files import remove_left, replace_text
+
+
+@click.group(cls=Group)
+def journal() -> None:
+    """Show, verify and settle what was written."""
 
 
 def opened_journal(options: Options) -> Journal:
@@ -103,7 +98,7 @@ def ref_of(text: str | None) -> Ref:
     return ref
 
 
-@click.command
+@journal.command
 @click.argument("ref", required=False)
 @click.option("--ref", "flag", metavar="REF", help="Print only entries about this Kind/name.")
 @options.remembering
@@ -114,20 +109,24 @@ def show(*, ref: str | None, flag: str | None, options: Options, form: str) -> N
         raise UsageError("give the Kind/name once")
     wanted = ref_of(ref or flag) if ref or flag else None
     journal = opened_journal(options)
-    entries = [entry for entry in journal.entries if wanted is None or _is_about(entry, wanted)]
+    entries = [
+        entry
+        for entry in journal.entries
+        if wanted is None or wanted in (getattr(entry, "ref", None), getattr(entry, "was", None))
+    ]
     if form == "json":
-        json_data(entries_document(entries))
+        json_data(journal_formats.entries_document(entries))
     else:
-        data(journal_text(entries, journal.history, stdout_style(verbose=options.verbose)))
+        data(
+            journal_formats.journal_text(
+                entries, journal.history, stdout_style(verbose=options.verbose)
+            )
+        )
     if journal.torn and not options.quiet:
         words("the last line is torn, as by a crash; the next write removes it")
 
 
-def _is_about(entry: Entry, wanted: Ref) -> bool:
-    return wanted in (getattr(entry, "ref", None), getattr(entry, "was", None))
-
-
-@click.command
+@journal.command
 @click.argument("ref", required=False)
 @options.remembering
 @options.formats("text", "json")
@@ -141,12 +140,12 @@ def history(*, ref: str | None, options: Options, form: str) -> None:
     if wanted is not None:
         runs = [run for run in runs if wanted in run.outcomes]
     if form == "json":
-        json_data(history_document(runs, wanted))
+        json_data(journal_formats.history_document(runs, wanted))
     else:
-        data(history_text(runs, wanted, stdout_style(verbose=options.verbose)))
+        data(journal_formats.history_text(runs, wanted, stdout_style(verbose=options.verbose)))
 
 
-@click.command
+@journal.command
 @options.remembering
 @options.lock_timeout
 def init(*, options: Options, patience: LockTimeout) -> None:
@@ -195,7 +194,7 @@ class _Finding(NamedTuple):
     remedy: str
 
 
-@click.command
+@journal.command
 @options.remembering
 @options.formats("text", "json")
 def verify(*, options: Options, form: str) -> int:
@@ -283,7 +282,7 @@ def _continued(journal: Journal, ended: str) -> _Finding:
             return _Finding("compacted", message, out)
 
 
-def _document(journal: Journal, findings: list[_Finding]) -> VerifiedDocument:
+def _document(journal: Journal, findings: list[_Finding]) -> journal_formats.VerifiedDocument:
     return {
         "place": journal.place,
         "environment": journal.environment,
@@ -296,7 +295,7 @@ def _document(journal: Journal, findings: list[_Finding]) -> VerifiedDocument:
     }
 
 
-@click.command
+@journal.command
 @options.remembering
 @options.lock_timeout
 def compact(*, options: Options, patience: LockTimeout) -> None:
@@ -323,7 +322,7 @@ def _backups_in(journal: Journal) -> int:
     return sum(isinstance(entry, Backup) for entry in journal.entries)
 
 
-@click.command
+@journal.command
 @click.argument("id", required=False)
 @options.remembering
 def unlock(*, id: str | None, options: Options) -> None:  # noqa: A002 - as it is called in the usage
@@ -347,7 +346,7 @@ def unlock(*, id: str | None, options: Options) -> None:  # noqa: A002 - as it i
         words(f"{journal.place} is not locked: the lock of a file ends with its process")
 
 
-@click.command
+@journal.command
 @click.option(
     "--to",
     metavar="PLACE",
@@ -456,7 +455,7 @@ def _reported(became: Became, way: JournalMove, environment: str) -> str:
             assert_never(became)
 
 
-@click.command
+@journal.command
 @click.argument("old")
 @click.argument("new")
 @options.remembering
@@ -485,7 +484,7 @@ def rename(*, old: str, new: str, options: Options, patience: LockTimeout) -> No
         words(safe(f"{ref} is what {was} was; plan again"))
 
 
-@click.command
+@journal.command
 @click.argument("ref")
 @options.remembering
 @options.lock_timeout
@@ -516,10 +515,10 @@ def _check_names(was: Ref, ref: Ref) -> None:
         raise UsageError(f"{was} cannot become {ref}: a resource stays of its kind")
     if was == ref:
         raise UsageError(f"both are {ref}: there is nothing to rename")
-    if len(ref.name) > LONGEST_NAME or not NAME.fullmatch(ref.name):
+    if len(ref.name) > envelope.LONGEST_NAME or not envelope.NAME.fullmatch(ref.name):
         raise UsageError(
             f"`{ref.name}` is not a name: lower-case letters, digits and `.`, `_`, `-`, "
-            f"a letter or digit first, at most {LONGEST_NAME}"
+            f"a letter or digit first, at most {envelope.LONGEST_NAME}"
         )
 
 
@@ -537,7 +536,7 @@ def _check_known(ref: Ref, history: History) -> None:
         raise UsageError(f"the journal knows no {ref}{hint}")
 
 
-@click.command
+@journal.command
 @click.argument("ref")
 @click.option(
     "--id", "remote_id", metavar="ID", help="The create did happen, and the resource has this id."
@@ -575,7 +574,7 @@ def settle(
         words(f"{wanted} {became}; plan again")
 
 
-@click.command("write-ids")
+@journal.command("write-ids")
 @options.recalling
 def write_ids(*, options: Options) -> None:
     """Write the ids that the service gave out into the manifests, comments kept.
@@ -590,22 +589,22 @@ def write_ids(*, options: Options) -> None:
     scope = Scope(name, chosen.variables, withheld=withheld_from(os.environ))
     workspace = open_workspace(options, found, scope)
     opened = opened_journal(options)
-    place = IdTarget(name, alone=not with_target(found) - {name})
+    place = manifest_edits.IdTarget(name, alone=not with_target(found) - {name})
     roots = sources_of(manifest_paths(options, found), found.root).roots
-    originals = Originals(found.root, roots, workspace.read, name)
-    given: dict[str, list[Given]] = {}
+    originals = manifest_edits.Originals(found.root, roots, workspace.read, name)
+    given: dict[str, list[manifest_edits.Given]] = {}
     for manifest, known in opened.history.unwritten_ids(workspace.manifests):
-        given.setdefault(manifest.source.file, []).append(Given(manifest, known))
+        given.setdefault(manifest.source.file, []).append(manifest_edits.Given(manifest, known))
     written, by_hand = 0, list[str]()
     for file, ids in given.items():
         script = originals.script_of(ids[0].manifest)
         if script is None:
             raise InvalidInput(f"{file} was changed while this ran: it is left as it is")
-        made = identified(script, ids, place)
+        made = manifest_edits.identified(script, ids, place)
         by_hand += made.by_hand
         if made.written:
-            remove_left([script.path.resolve().parent])
-            replace_text(script.path, file, roots, before=script.text, after=made.text)
+            write_files.remove_left([script.path.resolve().parent])
+            write_files.replace_text(script.path, file, roots, before=script.text, after=made.text)
             reached(Point.FILE_REPLACED)
         written += len(made.written)
         for given_id in made.written if not options.quiet else ():
@@ -628,15 +627,3 @@ def _parse_id(ref: Ref, text: str) -> RemoteId:
         words_of = form.words if form is not None else "an id"
         raise UsageError(f"`{text}` is not an id of {ref.kind}: it must be {words_of}")
     return known
-
-
-@click.group(cls=Group)
-def journal() -> None:
-    """Show, verify and settle what was written."""
-
-
-for command in (
-    *(init, show, history, verify, compact, unlock),
-    *(settle, rename, forget, move, write_ids),
-):
-    journal.add_command(command)

@@ -4,8 +4,6 @@ The display is the last line of a terminal, or lines of a log where progress is 
 thread draws it, as the waiting thread is blocked.
 """
 
-from __future__ import annotations
-
 import functools
 import math
 import os

@@ -4,8 +4,6 @@ A person waits for `--help`, and importing the library that parses command lines
 all else. A test compares this text with the library's own.
 """
 
-from __future__ import annotations
-
 from reconciler.features import FEATURES
 
 ABOUT = "Alerts, SLOs, dashboards, log policies and saved views as code."

@@ -6,7 +6,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -159,9 +159,9 @@ _Stamp = tuple[int, int, int]
 _GONE: _Stamp = (0, 0, 0)
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Watch:
-    """Files and folders as they were at the last check.
+    """Files and folders to watch.
 
     `tops` are the files and folders that hold manifests. `more` are files elsewhere, such as the
     project file.
@@ -169,48 +169,21 @@ class Watch:
 
     tops: Sequence[Path]
     more: Sequence[Path] = ()
-    _files: dict[str, _Stamp] = field(default_factory=dict)
-    _folders: dict[str, _Stamp] = field(default_factory=dict)
 
-    def begin(self) -> int:
-        """Record the files and folders, and return how many files there are."""
-        self._files, self._folders = {}, {}
-        for top in map(str, self.tops):
-            if os.path.isdir(top):  # noqa: PTH112 - never raises
-                self._walk(top)
-            else:
-                self._files[top] = _stamp(top)
-        for file in map(str, self.more):
-            self._files[file] = _stamp(file)
-        return len(self._files)
+    def stamps(self) -> dict[str, _Stamp]:
+        """Return every watched file with what shows that it was saved."""
+        tops = [*map(str, self.tops)]
+        files = [*map(str, self.more), *(top for top in tops if not os.path.isdir(top))]  # noqa: PTH112 - never raises
+        files += (path for top in tops for path in _manifests_below(top))
+        return {path: _stamp(path) for path in files}
 
-    def _walk(self, top: str) -> None:
-        for folder, folders, names in os.walk(top):
-            folders[:] = [folder for folder in folders if not is_installed(folder)]
-            self._folders[folder] = _stamp(folder)
-            for name in names:
-                if os.path.splitext(name)[1] in SUFFIXES:  # noqa: PTH122 - thousands of them
-                    path = f"{folder}{os.path.sep}{name}"
-                    self._files[path] = _stamp(path)
 
-    @property
-    def changed(self) -> bool:
-        """Return whether a file was saved, added or removed since the last record.
-
-        A change of other files in a folder only causes the folder to be read again.
-        """
-        if any(_stamp(path) != known for path, known in self._files.items()):
-            return True
-        if all(_stamp(path) == known for path, known in self._folders.items()):
-            return False
-        before = self._files
-        self.begin()
-        return self._files != before
-
-    def wait(self, pause: Callable[[float], None] = time.sleep) -> None:
-        """Return once something has changed. A signal interrupts the wait."""
-        while not self.changed:
-            pause(EVERY)
+def _manifests_below(top: str) -> Iterator[str]:
+    for folder, folders, names in os.walk(top):
+        folders[:] = [folder for folder in folders if not is_installed(folder)]
+        for name in names:
+            if os.path.splitext(name)[1] in SUFFIXES:  # noqa: PTH122 - thousands of them
+                yield f"{folder}{os.path.sep}{name}"
 
 
 def _stamp(path: str) -> _Stamp:
@@ -221,14 +194,19 @@ def _stamp(path: str) -> _Stamp:
     return about.st_mtime_ns, about.st_size, about.st_ino
 
 
-def watched(watch: Callable[[], Watch], work: Callable[[], None]) -> Iterator[int]:
+def watched(
+    watch: Callable[[], Watch],
+    work: Callable[[], None],
+    pause: Callable[[float], None] = time.sleep,
+) -> Iterator[int]:
     """Run `work` now and after every change, and yield each time how many files are watched.
 
     Files saved during the work are not missed: they are recorded before it begins.
     """
     while True:
         seen = watch()
-        count = seen.begin()
+        before = seen.stamps()
         work()
-        yield count
-        seen.wait()
+        yield len(before)
+        while seen.stamps() == before:
+            pause(EVERY)

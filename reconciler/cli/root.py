@@ -1,7 +1,5 @@
 """Command tree, with modules loaded when used; groups of commands; errors to exit codes."""
 
-from __future__ import annotations
-
 import errno
 import os
 import re
@@ -15,17 +13,8 @@ from typing import Final
 
 import click
 
-from reconciler import __version__
+from reconciler import __version__, errors
 from reconciler.cli.overview import ABOUT, COMMANDS, grouped
-from reconciler.errors import (
-    ExitCode,
-    GuardRefused,
-    OutputLost,
-    PipeClosed,
-    ReconcilerError,
-    UsageError,
-    worst,
-)
 from reconciler.operations.interrupts import ENDING, code_of, is_ignored
 from reconciler.runtime.advice import Here, lead_to, on_journal
 from reconciler.runtime.rows import Rows
@@ -222,10 +211,10 @@ def _run(arguments: Sequence[str]) -> int:
     except click.exceptions.Exit as leaving:
         code = leaving.exit_code
     except SystemExit as leaving:
-        code = leaving.code if isinstance(leaving.code, int) else ExitCode.INTERNAL
+        code = leaving.code if isinstance(leaving.code, int) else errors.ExitCode.INTERNAL
     except BaseException as raised:  # noqa: BLE001 - the last line of defence: never a traceback
         error = first_of(raised)
-        if isinstance(error, OutputLost):
+        if isinstance(error, errors.OutputLost):
             return _tell_loss(error)
         code = report_error(error, arguments)
     else:
@@ -238,7 +227,7 @@ def _check_working_folder() -> None:
     try:
         os.getcwd()  # noqa: PTH109 - only its existence matters
     except OSError as error:
-        raise UsageError(
+        raise errors.UsageError(
             f"the working folder cannot be used: {error.strerror}. Change to one that exists"
         ) from None
 
@@ -246,13 +235,13 @@ def _check_working_folder() -> None:
 def with_loss(code: int) -> int:
     """Return the exit code of a run, and report output that stdout did not accept."""
     why = lost_by(sys.stdout)
-    return code if why is None else _tell_loss(OutputLost.by(why, code))
+    return code if why is None else _tell_loss(errors.OutputLost.by(why, code))
 
 
-def _tell_loss(error: OutputLost) -> int:
-    if not isinstance(error, PipeClosed):
+def _tell_loss(error: errors.OutputLost) -> int:
+    if not isinstance(error, errors.PipeClosed):
         report_error(error)
-    return worst({error.exit_code, error.ending})
+    return errors.worst({error.exit_code, error.ending})
 
 
 def report_error(error: BaseException, arguments: Sequence[str] = ()) -> int:
@@ -264,24 +253,26 @@ def report_error(error: BaseException, arguments: Sequence[str] = ()) -> int:
     match error:
         case click.ClickException():
             _show_usage(error, arguments)
-            return ExitCode.USAGE
+            return errors.ExitCode.USAGE
         case click.Abort() | KeyboardInterrupt():
             words("")
             return SIGINT_CODE
-        case ReconcilerError():
-            for message in error.refusals if isinstance(error, GuardRefused) else (str(error),):
+        case errors.ReconcilerError():
+            for message in (
+                error.refusals if isinstance(error, errors.GuardRefused) else (str(error),)
+            ):
                 first, *rest = message.splitlines() or [""]
                 lines = (f"error: {safe(first)}", *(_further(safe(line)) for line in rest))
                 words("\n".join(lines))
             return error.exit_code
         case OSError() if why := _lack_of_room(error):
             words(f"error: {safe(why)}")
-            return ExitCode.INVALID
+            return errors.ExitCode.INVALID
     words(f"internal error: {type(error).__name__}: {safe(str(error), 500)}")
     words(
         f"this is a bug of reconciler; the journal shows what was written: `{on_journal('show')}`"
     )
-    return ExitCode.INTERNAL
+    return errors.ExitCode.INTERNAL
 
 
 def _show_usage(error: click.ClickException, arguments: Sequence[str]) -> None:
@@ -324,7 +315,7 @@ def first_of(raised: BaseException) -> BaseException:
             stack.extend(error.exceptions)
         else:
             leaves.append(error)
-    return next((leaf for leaf in leaves if isinstance(leaf, ReconcilerError)), leaves[0])
+    return next((leaf for leaf in leaves if isinstance(leaf, errors.ReconcilerError)), leaves[0])
 
 
 _NO_ROOM = frozenset((errno.ENOSPC, errno.EDQUOT, errno.EROFS))

@@ -1,7 +1,5 @@
 """`reconciler schema`: schemas for editors to complete and check manifests."""
 
-from __future__ import annotations
-
 import json
 from typing import Any, Final
 
@@ -17,11 +15,8 @@ from reconciler.kinds.json_schema import DIALECT, Schema, schema_of, workspace_s
 from reconciler.model.assumptions import PublishedSchema
 from reconciler.operations.init_project import InitDocument
 from reconciler.project.settings import project_schema
-from reconciler.report.applied_formats import AppliedDocument, AppliedLine
-from reconciler.report.ci_documents import MatrixDocument
+from reconciler.report import applied_formats, ci_documents, drift_formats, journal_formats
 from reconciler.report.complaints.document import ComplaintDocument, ComplaintsDocument
-from reconciler.report.drift_formats import DriftDocument
-from reconciler.report.journal_formats import EntriesDocument, HistoryDocument, VerifiedDocument
 from reconciler.report.plan.document import line_shape, plan_shape
 from reconciler.runtime.rows import Rows
 from reconciler.syntax.suggestions import nearest
@@ -69,13 +64,13 @@ def schemas() -> dict[str, Schema]:
         "plan-line": _of(line_shape(), "A line of a plan"),
         "complaints": _of(ComplaintsDocument, "What validate found"),
         "complaint": _of(ComplaintDocument, "A line of what validate found"),
-        "applied": _of(AppliedDocument, "What an apply did"),
-        "applied-line": _of(AppliedLine, "A line of what an apply does"),
-        "drift": _of(DriftDocument, "What drifted"),
-        "journal-entries": _of(EntriesDocument, "What a journal holds"),
-        "journal-history": _of(HistoryDocument, "The runs of a journal"),
-        "journal-verified": _of(VerifiedDocument, "What is to know of a journal"),
-        "matrix": _of(MatrixDocument, "The matrix of ci matrix"),
+        "applied": _of(applied_formats.AppliedDocument, "What an apply did"),
+        "applied-line": _of(applied_formats.AppliedLine, "A line of what an apply does"),
+        "drift": _of(drift_formats.DriftDocument, "What drifted"),
+        "journal-entries": _of(journal_formats.EntriesDocument, "What a journal holds"),
+        "journal-history": _of(journal_formats.HistoryDocument, "The runs of a journal"),
+        "journal-verified": _of(journal_formats.VerifiedDocument, "What is to know of a journal"),
+        "matrix": _of(ci_documents.MatrixDocument, "The matrix of ci matrix"),
         "init": _of(InitDocument, "What init wrote"),
     }
     rows = {name: _of(DOCUMENTS.load(name), DOCUMENTS.words(name)) for name in DOCUMENTS}

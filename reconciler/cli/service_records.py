@@ -52,28 +52,12 @@ from reconciler.kinds.log_policy_set.remote import bulk_create, bulk_test, flaw_
 from reconciler.operations.open_project import Options
 from reconciler.operations.open_session import open_target
 from reconciler.records import listings
-from reconciler.records.listings import (
-    POLICY_PRIORITIES,
-    POLICY_SEVERITIES,
-    RANGES,
-    RULE_TYPES,
-    AlertEvent,
-    DailyUnits,
-    EventFilter,
-    ExtendedIncidentEvent,
-    Incident,
-    LogPolicy,
-    PolicyRuleRecord,
-    daily_units,
-    list_alert_events,
-    list_log_policies,
-)
 from reconciler.report.safe import safe
 from reconciler.report.table import Heading, csv_line, table, usage_chart
 from reconciler.runtime import regular_files
 from reconciler.syntax.read_text import read_rows
 
-EVENT_COLUMNS: tuple[Column[AlertEvent], ...] = (
+EVENT_COLUMNS: tuple[Column[listings.AlertEvent], ...] = (
     Column("time", lambda event: clock_time(event.cx_event_timestamp), whole=True),
     Column("type", lambda event: event.cx_event_type),
     Column(
@@ -102,10 +86,10 @@ def events() -> None:
 @listing(EVENT_COLUMNS, "event")
 def list_events(
     *, since: str | None, until: str | None, versions: tuple[str, ...], labels: Mapping[str, str]
-) -> Records[AlertEvent]:
+) -> Records[listings.AlertEvent]:
     """List alert events, such as those of the last day: --since 24h."""
-    wanted = EventFilter(versions, parse_range(since, until), labels)
-    return lambda api, most: list_alert_events(api, wanted, most)
+    wanted = listings.EventFilter(versions, parse_range(since, until), labels)
+    return lambda api, most: listings.list_alert_events(api, wanted, most)
 
 
 CASE_COLUMNS: tuple[Column[listings.Case], ...] = (
@@ -154,7 +138,7 @@ def list_all_cases(**wanted: Any) -> Records[listings.Case]:
     return lambda api, most: listings.list_cases(api, listings.CaseFilter(**wanted), most)
 
 
-INCIDENT_COLUMNS: tuple[Column[Incident], ...] = (
+INCIDENT_COLUMNS: tuple[Column[listings.Incident], ...] = (
     Column("incident", lambda incident: incident.id, whole=True),
     Column("created", lambda incident: clock_time(incident.created_at), whole=True),
     Column("closed", lambda incident: clock_time(incident.closed_at) or "open", whole=True),
@@ -164,16 +148,16 @@ INCIDENT_COLUMNS: tuple[Column[Incident], ...] = (
 )
 
 
-def _known(event: ExtendedIncidentEvent) -> listings.EventMetadata:
+def _known(event: listings.ExtendedIncidentEvent) -> listings.EventMetadata:
     return event.incident_event_extended_metadata or listings.EventMetadata()
 
 
-def _kind(event: ExtendedIncidentEvent) -> str:
+def _kind(event: listings.ExtendedIncidentEvent) -> str:
     kind = event.incident_event.incident_event_type if event.incident_event is not None else ""
     return plain(listings.EVENT_TYPES, kind)
 
 
-INCIDENT_EVENT_COLUMNS: tuple[Column[ExtendedIncidentEvent], ...] = (
+INCIDENT_EVENT_COLUMNS: tuple[Column[listings.ExtendedIncidentEvent], ...] = (
     Column("time", lambda event: clock_time(event.cx_event_timestamp), whole=True),
     Column("event", _kind),
     Column(
@@ -237,7 +221,9 @@ _muted = click.option(
 @click.option("--text", default="", metavar="WORDS", help="Only incidents that contain this text.")
 @span("Only incidents created since then", "Only incidents created before then")
 @listing(INCIDENT_COLUMNS, "incident")
-def list_all_incidents(since: str | None, until: str | None, **wanted: Any) -> Records[Incident]:
+def list_all_incidents(
+    since: str | None, until: str | None, **wanted: Any
+) -> Records[listings.Incident]:
     """List incidents, such as the open ones of the last week: --open --since 7d."""
     found = listings.IncidentFilter(created=parse_range(since, until), **wanted)
     return lambda api, most: listings.list_incidents(api, found, most)
@@ -257,7 +243,7 @@ def list_all_incidents(since: str | None, until: str | None, **wanted: Any) -> R
 @listing(INCIDENT_EVENT_COLUMNS, "event")
 def list_incident_events(
     since: str | None, until: str | None, **wanted: Any
-) -> Records[ExtendedIncidentEvent]:
+) -> Records[listings.ExtendedIncidentEvent]:
     """List what happened to incidents."""
     found = listings.IncidentEventFilter(span=parse_range(since, until), **wanted)
     return lambda api, most: listings.list_incident_events(api, found, most)
@@ -335,7 +321,7 @@ def _is_picture(file: Path) -> bool:
         return False
 
 
-def _draw(days: Sequence[DailyUnits], file: Path) -> None:
+def _draw(days: Sequence[listings.DailyUnits], file: Path) -> None:
     """Write a stacked bar chart as PNG.
 
     Raises UsageError where the file cannot be written.
@@ -394,11 +380,11 @@ SERIES = (
 )
 
 
-def _column(header: str, name: str) -> Column[DailyUnits]:
+def _column(header: str, name: str) -> Column[listings.DailyUnits]:
     return Column(header, figure=attrgetter(name))
 
 
-SERVICE_RECORDS_COLUMNS: tuple[Column[DailyUnits], ...] = (
+SERVICE_RECORDS_COLUMNS: tuple[Column[listings.DailyUnits], ...] = (
     Column("date", lambda day: day.stats_date[:10], whole=True),
     *(_column(header, name) for header, name in SERIES),
     _column("total", "total_units"),
@@ -414,7 +400,7 @@ NARROW = tuple(
 @click.option(
     "--range",
     "span",
-    type=click.Choice([text.lower().replace("_", "-") for text in RANGES]),
+    type=click.Choice([text.lower().replace("_", "-") for text in listings.RANGES]),
     default="last-30-days",
     show_default=True,
     help="The days to show.",
@@ -435,7 +421,7 @@ def usage(*, span: str, chart: bool, png: Path | None, options: Options, form: s
     if png is not None:
         check_picture(png)
     wanted = span.upper().replace("-", "_")
-    days = open_target(options).ask(lambda api: daily_units(api, wanted))
+    days = open_target(options).ask(lambda api: listings.daily_units(api, wanted))
     if png is not None:
         _draw(days, png)
     if chart:
@@ -455,16 +441,16 @@ NO_POLICY = "(none)"
 WIRE_FIELDS = ("applicationNameValues", "subsystemNameValues", "severityValues")
 
 
-def _rule(rule: PolicyRuleRecord | None) -> str:
+def _rule(rule: listings.PolicyRuleRecord | None) -> str:
     if rule is None or not rule.name:
         return ""
-    return f"{plain(RULE_TYPES, rule.rule_type_id)} {rule.name}"
+    return f"{plain(listings.RULE_TYPES, rule.rule_type_id)} {rule.name}"
 
 
-POLICIES_COLUMNS: tuple[Column[LogPolicy], ...] = (
+POLICIES_COLUMNS: tuple[Column[listings.LogPolicy], ...] = (
     Column("order", lambda policy: "" if policy.order is None else str(policy.order)),
     Column("name", lambda policy: policy.name),
-    Column("priority", lambda policy: plain(POLICY_PRIORITIES, policy.priority)),
+    Column("priority", lambda policy: plain(listings.POLICY_PRIORITIES, policy.priority)),
     Column("enabled", lambda policy: "no" if policy.enabled is False else "yes"),
     Column("application", lambda policy: _rule(policy.application_rule)),
     Column("subsystem", lambda policy: _rule(policy.subsystem_rule)),
@@ -490,7 +476,7 @@ def policies() -> None:
 def list_all(*, enabled_only: bool, source: str, options: Options, form: str) -> None:
     """List the policies in the order in which they are tried."""
     found = open_target(options).ask(
-        lambda api: list_log_policies(api, source.upper(), enabled_only=enabled_only)
+        lambda api: listings.list_log_policies(api, source.upper(), enabled_only=enabled_only)
     )
     asyncio.run(print_records(each(found), POLICIES_COLUMNS, form))
 
@@ -549,7 +535,7 @@ def _wire_rows(rows: Sequence[dict[str, Json]], file: Path) -> list[dict[str, Js
 
 def _wire_row(row: dict[str, Json], flag: str) -> dict[str, Json]:
     severities = [part for part in text_of(row, "severity").split(",") if part]
-    spelled = ",".join(enumerated(POLICY_SEVERITIES, severities, flag))
+    spelled = ",".join(enumerated(listings.POLICY_SEVERITIES, severities, flag))
     values = (text_of(row, "application"), text_of(row, "subsystem"), spelled)
     return dict(zip(WIRE_FIELDS, values, strict=True))
 
@@ -585,7 +571,9 @@ def _result_cells(row: dict[str, Json], result: dict[str, Json]) -> list[str]:
     return [
         *(text_of(row, name) for name in ROW_FIELDS),
         text_of(policy, "name") if met and isinstance(policy, dict) else NO_POLICY,
-        plain(POLICY_PRIORITIES, text_of(policy, "priority")) if isinstance(policy, dict) else "",
+        plain(listings.POLICY_PRIORITIES, text_of(policy, "priority"))
+        if isinstance(policy, dict)
+        else "",
     ]
 
 

@@ -1,7 +1,5 @@
 """`reconciler validate`: all checks that are possible offline, and automatic repairs."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import click
@@ -147,7 +145,6 @@ def _fix(options: Options, form: str, fail_on: str, *, diff: bool, guess: bool) 
 def _tell(
     options: Options, checked: Checked, form: str, fixes: Sequence[FixDocument] | None = None
 ) -> None:
-    """Print the complaints, and their number."""
     workspace = checked.workspace
     if form == "text":
         shown = workspace.errors if options.quiet else workspace.complaints

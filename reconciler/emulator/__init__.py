@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     )
     from reconciler.emulator.resources import SEEDS
     from reconciler.emulator.serving import serve
-    from reconciler.emulator.wire_models import utc_now
+    from reconciler.emulator.wire import utc_now
 
 __all__ = [
     "SEEDS",
@@ -51,7 +51,7 @@ _HOMES = {
     "profile": ("Profile", "UnreadableSettingsError", "load_profile", "profile_of"),
     "seeding": ("SEEDS",),
     "serving": ("serve",),
-    "wire_models": ("utc_now",),
+    "wire": ("utc_now",),
 }
 
 

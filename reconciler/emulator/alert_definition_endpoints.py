@@ -14,49 +14,27 @@ from uuid import uuid4
 from pydantic import Field
 from pydantic_core import CoreSchema
 
-from reconciler.emulator.bodies import (
-    InvalidRequestError,
-    UnreadableModelError,
-    as_json,
-    as_text,
-    body_of,
-    canonical,
-    read,
-    whole,
-)
+from reconciler.emulator import wire
 from reconciler.emulator.database import Store
 from reconciler.emulator.endpoint import Call, Records, Resource
-from reconciler.emulator.wire_models import (
-    Int32,
-    Int64,
-    JsonObject,
-    Labels,
-    OpenEnum,
-    SentUuid,
-    Timestamp,
-    Uuid,
-    WireObject,
-    bounds,
-    canonical_uuid,
-)
 
 
 @dataclass(frozen=True)
 class DescribedAs:
     """A part of `Annotated`: the field accepts what its type accepts, and has a model as schema."""
 
-    model: type[WireObject]
+    model: type[wire.WireObject]
 
     def __get_pydantic_json_schema__(
-        self, _: CoreSchema, handler: Callable[[CoreSchema], JsonObject]
-    ) -> JsonObject:
+        self, _: CoreSchema, handler: Callable[[CoreSchema], wire.JsonObject]
+    ) -> wire.JsonObject:
         """Return the schema of the model."""
         return handler(self.model.__pydantic_core_schema__)
 
 
 TracingOperation = Annotated[
     str,
-    OpenEnum(
+    wire.OpenEnum(
         "TRACING_FILTER_OPERATION_TYPE_",
         "IS_OR_UNSPECIFIED",
         "IS_NOT",
@@ -67,21 +45,21 @@ TracingOperation = Annotated[
 ]
 
 
-class TracingFilterType(WireObject):
+class TracingFilterType(wire.WireObject):
     """Values compared in one way."""
 
     operation: TracingOperation = "TRACING_FILTER_OPERATION_TYPE_IS_OR_UNSPECIFIED"
     values: list[str] = Field(default_factory=list)
 
 
-class SpanField(WireObject):
+class SpanField(wire.WireObject):
     """A filter on any field of a span."""
 
     key: str = ""
     filter_type: TracingFilterType | None = None
 
 
-class TracingLabelFilters(WireObject):
+class TracingLabelFilters(wire.WireObject):
     """Filters on where a span comes from."""
 
     application_name: list[TracingFilterType] = Field(default_factory=list)
@@ -91,22 +69,22 @@ class TracingLabelFilters(WireObject):
     span_fields: list[SpanField] = Field(default_factory=list)
 
 
-class SimpleTracingFilter(WireObject):
+class SimpleTracingFilter(wire.WireObject):
     """Slow spans with certain labels; the latency travels as text."""
 
     digits: ClassVar[tuple[str, ...]] = ("latency_threshold_ms",)
 
-    latency_threshold_ms: Int64 = "0"
+    latency_threshold_ms: wire.Int64 = "0"
     tracing_label_filters: TracingLabelFilters | None = None
 
 
-class TracingFilter(WireObject):
+class TracingFilter(wire.WireObject):
     """Wrapper of the simple filter."""
 
     simple_filter: SimpleTracingFilter | None = None
 
 
-class TracingImmediate(WireObject):
+class TracingImmediate(wire.WireObject):
     """An alert on each matching trace."""
 
     notification_payload_filter: list[str] = Field(default_factory=list)
@@ -114,19 +92,19 @@ class TracingImmediate(WireObject):
 
 
 NotifyOn = Annotated[
-    str, OpenEnum("NOTIFY_ON_", "TRIGGERED_ONLY_UNSPECIFIED", "TRIGGERED_AND_RESOLVED")
+    str, wire.OpenEnum("NOTIFY_ON_", "TRIGGERED_ONLY_UNSPECIFIED", "TRIGGERED_AND_RESOLVED")
 ]
-NotificationMinutes = Annotated[Int32, bounds(1, 10_080)]
+NotificationMinutes = Annotated[wire.Int32, wire.bounds(1, 10_080)]
 
 
-class FieldTemplate(WireObject):
+class FieldTemplate(wire.WireObject):
     """A field of a connector or message, filled from a template."""
 
     field_name: str = ""
     template: str = ""
 
 
-class ConfigOverrides(WireObject):
+class ConfigOverrides(wire.WireObject):
     """Settings that replace those of the preset."""
 
     connector_config_fields: list[FieldTemplate] = Field(default_factory=list)
@@ -134,13 +112,13 @@ class ConfigOverrides(WireObject):
     payload_type: str = ""
 
 
-class RoutingOverrides(WireObject):
+class RoutingOverrides(wire.WireObject):
     """The overrides of one occasion, triggered or resolved."""
 
     config_overrides: ConfigOverrides | None = None
 
 
-class Destination(WireObject):
+class Destination(wire.WireObject):
     """A connector with its preset."""
 
     connector_id: str = ""
@@ -150,23 +128,23 @@ class Destination(WireObject):
     triggered_routing_overrides: RoutingOverrides | None = None
 
 
-class Router(WireObject):
+class Router(wire.WireObject):
     """Routing by rules; an empty router is not the same as none."""
 
     uuids: ClassVar[tuple[str, ...]] = ("id",)
 
-    id: SentUuid | None = None
+    id: wire.SentUuid | None = None
     notify_on: NotifyOn = "NOTIFY_ON_TRIGGERED_ONLY_UNSPECIFIED"
 
 
-class Integration(WireObject):
+class Integration(wire.WireObject):
     """A webhook by its number, or addresses."""
 
-    integration_id: Int32 | None = None
-    recipients: JsonObject | None = None
+    integration_id: wire.Int32 | None = None
+    recipients: wire.JsonObject | None = None
 
 
-class Webhook(WireObject):
+class Webhook(wire.WireObject):
     """An integration that is called, at most once in so many minutes."""
 
     integration: Integration | None = None
@@ -174,7 +152,7 @@ class Webhook(WireObject):
     notify_on: NotifyOn = "NOTIFY_ON_TRIGGERED_ONLY_UNSPECIFIED"
 
 
-class NotificationGroup(WireObject):
+class NotificationGroup(wire.WireObject):
     """Destinations that are notified together."""
 
     destinations: list[Destination] = Field(default_factory=list)
@@ -183,14 +161,9 @@ class NotificationGroup(WireObject):
     webhooks: list[Webhook] = Field(default_factory=list)
 
 
-AlertPriority = Annotated[
-    str, OpenEnum("ALERT_DEF_PRIORITY_", "P5_OR_UNSPECIFIED", "P1", "P2", "P3", "P4")
-]
-AlertType = Annotated[str, OpenEnum("ALERT_DEF_TYPE_", "LOGS_IMMEDIATE_OR_UNSPECIFIED")]
-AlertStatus = Annotated[str, OpenEnum("ALERT_DEF_STATUS_", "UNSPECIFIED")]
 DayOfWeek = Annotated[
     str,
-    OpenEnum(
+    wire.OpenEnum(
         "DAY_OF_WEEK_",
         "MONDAY_OR_UNSPECIFIED",
         "TUESDAY",
@@ -205,14 +178,14 @@ DayOfWeek = Annotated[
 BULK_LIMIT = 100  # docs/assumptions.md: seen, not in the document
 
 
-class TimeOfDay(WireObject):
+class TimeOfDay(wire.WireObject):
     """A wall-clock time."""
 
-    hours: Annotated[Int32, bounds(0, 23)] = 0
-    minutes: Annotated[Int32, bounds(0, 59)] = 0
+    hours: Annotated[wire.Int32, wire.bounds(0, 23)] = 0
+    minutes: Annotated[wire.Int32, wire.bounds(0, 59)] = 0
 
 
-class ActiveOn(WireObject):
+class ActiveOn(wire.WireObject):
     """The time when the alert is active; an end before the start is past midnight."""
 
     day_of_week: list[DayOfWeek] = Field(default_factory=list)
@@ -220,30 +193,30 @@ class ActiveOn(WireObject):
     end_time: TimeOfDay | None = None
 
 
-class IncidentsSettings(WireObject):
+class IncidentsSettings(wire.WireObject):
     """How often the alert may open an incident."""
 
     minutes: NotificationMinutes | None = None
     notify_on: NotifyOn = "NOTIFY_ON_TRIGGERED_ONLY_UNSPECIFIED"
 
 
-class SloDefinitionRef(WireObject):
+class SloDefinitionRef(wire.WireObject):
     """The SLO an alert watches."""
 
     uuids: ClassVar[tuple[str, ...]] = ("slo_id",)
 
-    slo_id: SentUuid
+    slo_id: wire.SentUuid
 
 
-class SloThreshold(WireObject):
+class SloThreshold(wire.WireObject):
     """The part of an alert on an SLO; it watches the budget or the burn rate."""
 
     slo_definition: SloDefinitionRef
-    error_budget: JsonObject | None = None
-    burn_rate: JsonObject | None = None
+    error_budget: wire.JsonObject | None = None
+    burn_rate: wire.JsonObject | None = None
 
 
-class AlertDefProperties(WireObject):
+class AlertDefProperties(wire.WireObject):
     """The fields of an alert that a person declares."""
 
     name: Annotated[str, Field(min_length=1, max_length=512)]
@@ -251,47 +224,51 @@ class AlertDefProperties(WireObject):
     enabled: bool = False
     deleted: bool = False
     phantom_mode: bool = False
-    priority: AlertPriority = "ALERT_DEF_PRIORITY_P5_OR_UNSPECIFIED"
-    type: AlertType = "ALERT_DEF_TYPE_LOGS_IMMEDIATE_OR_UNSPECIFIED"
-    entity_labels: Labels = Field(default_factory=dict)
+    priority: Annotated[
+        str, wire.OpenEnum("ALERT_DEF_PRIORITY_", "P5_OR_UNSPECIFIED", "P1", "P2", "P3", "P4")
+    ] = "ALERT_DEF_PRIORITY_P5_OR_UNSPECIFIED"
+    type: Annotated[str, wire.OpenEnum("ALERT_DEF_TYPE_", "LOGS_IMMEDIATE_OR_UNSPECIFIED")] = (
+        "ALERT_DEF_TYPE_LOGS_IMMEDIATE_OR_UNSPECIFIED"
+    )
+    entity_labels: wire.Labels = Field(default_factory=dict)
     group_by_keys: Annotated[list[str], Field(max_length=100)] = Field(default_factory=list)
     active_on: ActiveOn | None = None
     incidents_settings: IncidentsSettings | None = None
     notification_group: NotificationGroup | None = None
     notification_group_excess: list[NotificationGroup] = Field(default_factory=list)
     tracing_immediate: TracingImmediate | None = None
-    logs_immediate: JsonObject | None = None
-    logs_threshold: JsonObject | None = None
-    logs_anomaly: JsonObject | None = None
-    logs_ratio_threshold: JsonObject | None = None
-    logs_new_value: JsonObject | None = None
-    logs_unique_count: JsonObject | None = None
-    logs_time_relative_threshold: JsonObject | None = None
-    metric_threshold: JsonObject | None = None
-    metric_anomaly: JsonObject | None = None
-    tracing_threshold: JsonObject | None = None
-    flow: JsonObject | None = None
+    logs_immediate: wire.JsonObject | None = None
+    logs_threshold: wire.JsonObject | None = None
+    logs_anomaly: wire.JsonObject | None = None
+    logs_ratio_threshold: wire.JsonObject | None = None
+    logs_new_value: wire.JsonObject | None = None
+    logs_unique_count: wire.JsonObject | None = None
+    logs_time_relative_threshold: wire.JsonObject | None = None
+    metric_threshold: wire.JsonObject | None = None
+    metric_anomaly: wire.JsonObject | None = None
+    tracing_threshold: wire.JsonObject | None = None
+    flow: wire.JsonObject | None = None
     slo_threshold: SloThreshold | None = None
 
 
-class AlertDefToReplace(WireObject):
+class AlertDefToReplace(wire.WireObject):
     """One item of the bulk replace; its properties are checked apart from those of others."""
 
     read_only: ClassVar[frozenset[str]] = frozenset(
         {"alertVersionId", "createdTime", "updatedTime", "lastTriggeredTime", "status"}
     )
 
-    id: Uuid
-    alert_def_properties: Annotated[JsonObject, DescribedAs(AlertDefProperties)]
+    id: wire.Uuid
+    alert_def_properties: Annotated[wire.JsonObject, DescribedAs(AlertDefProperties)]
 
 
-class BulkReplaceRequest(WireObject):
+class BulkReplaceRequest(wire.WireObject):
     """Request of endpoint 1."""
 
     alert_defs_to_replace: Annotated[list[AlertDefToReplace], Field(max_length=BULK_LIMIT)]
 
 
-class StoredAlertDefinition(WireObject):
+class StoredAlertDefinition(wire.WireObject):
     """The record of an alert that the service keeps."""
 
     metadata: ClassVar[frozenset[str]] = frozenset(
@@ -301,19 +278,21 @@ class StoredAlertDefinition(WireObject):
     id: str
     alert_version_id: str
     alert_def_properties: AlertDefProperties
-    created_time: Timestamp
-    updated_time: Timestamp
-    last_triggered_time: Timestamp | None = None
-    status: AlertStatus = "ALERT_DEF_STATUS_UNSPECIFIED"
+    created_time: wire.Timestamp
+    updated_time: wire.Timestamp
+    last_triggered_time: wire.Timestamp | None = None
+    status: Annotated[str, wire.OpenEnum("ALERT_DEF_STATUS_", "UNSPECIFIED")] = (
+        "ALERT_DEF_STATUS_UNSPECIFIED"
+    )
 
 
-class AlertDefId(WireObject):
+class AlertDefId(wire.WireObject):
     """An entry of `failedToReplaceAlertDefs`."""
 
     id: str
 
 
-class BulkReplaceReply(WireObject):
+class BulkReplaceReply(wire.WireObject):
     """Reply of endpoint 1: each sent id is in exactly one of the four lists."""
 
     alert_defs: list[StoredAlertDefinition] = Field(default_factory=list)
@@ -361,7 +340,7 @@ def _is_allowed(properties: AlertDefProperties) -> bool:
     A definition without any part is accepted: the API document does not show the parts, so it
     cannot require any.
     """
-    sent = as_json(properties)
+    sent = wire.as_json(properties)
     return all(
         properties.type == type_of(part) and _is_bounded(part, sent[part])
         for part in _PARTS
@@ -369,7 +348,7 @@ def _is_allowed(properties: AlertDefProperties) -> bool:
     )
 
 
-def _is_bounded(part: str, content: JsonObject) -> bool:
+def _is_bounded(part: str, content: wire.JsonObject) -> bool:
     delay = content.get("evaluationDelayMs")
     if isinstance(delay, str):
         delay = int(delay) if delay.isdecimal() else 0
@@ -399,20 +378,22 @@ def plant(store: Store, alert_ids: Iterable[str], now: str) -> None:
 
     Raises ValueError for an id that is not a uuid.
     """
-    bare = read(AlertDefProperties, {"name": "New alert", "enabled": True, "logsImmediate": {}})
+    bare = wire.read(
+        AlertDefProperties, {"name": "New alert", "enabled": True, "logsImmediate": {}}
+    )
     for text in alert_ids:
         try:
-            alert_id = canonical_uuid(text)
+            alert_id = wire.canonical_uuid(text)
         except ValueError:
             raise ValueError(f"alert id {text!r}: not a uuid") from None
         if store.find("alert_definitions", alert_id) is None:
             _keep(store, _version(alert_id, bare, now, now))
 
 
-def watching(store: Store, slo_id: str) -> Iterator[JsonObject]:
+def watching(store: Store, slo_id: str) -> Iterator[wire.JsonObject]:
     """Yield the stored definitions that watch an SLO, whole, by id."""
     for record in store.records("alert_definitions", "WHERE slo_id = ? ORDER BY id", slo_id):
-        yield whole(StoredAlertDefinition, record)
+        yield wire.whole(StoredAlertDefinition, record)
 
 
 @ALERT_DEFINITIONS.answers(
@@ -422,7 +403,9 @@ def _replace(call: Call, request: BulkReplaceRequest) -> BulkReplaceReply:
     items = request.alert_defs_to_replace
     for index, item in enumerate(items):
         if any(item.id == earlier.id for earlier in items[:index]):
-            raise InvalidRequestError(f"alertDefsToReplace[{index}].id: {item.id} is there twice")
+            raise wire.InvalidRequestError(
+                f"alertDefsToReplace[{index}].id: {item.id} is there twice"
+            )
     # Every definition is read before the first is written: a definition that cannot be
     # parsed refuses the whole request.
     proposals = [(item.id, _proposed(call, index, item)) for index, item in enumerate(items)]
@@ -450,7 +433,9 @@ def _replace_one(
         reply.not_found_ids.append(alert_id)
     elif properties is None:
         reply.failed_to_replace_alert_defs.append(AlertDefId(id=alert_id))
-    elif canonical(properties) == canonical(read(AlertDefProperties, stored["alertDefProperties"])):
+    elif wire.canonical(properties) == wire.canonical(
+        wire.read(AlertDefProperties, stored["alertDefProperties"])
+    ):
         reply.skipped_ids.append(alert_id)
     else:
         version = _version(alert_id, properties, stored["createdTime"], call.now)
@@ -463,8 +448,10 @@ def _proposed(call: Call, index: int, item: AlertDefToReplace) -> AlertDefProper
     """Read the properties; None when they break a rule, as only this item fails then."""
     place = ("alertDefsToReplace", index, "alertDefProperties")
     try:
-        properties = body_of(AlertDefProperties, item.alert_def_properties, call.profile, *place)
-    except UnreadableModelError as problem:
+        properties = wire.body_of(
+            AlertDefProperties, item.alert_def_properties, call.profile, *place
+        )
+    except wire.UnreadableModelError as problem:
         if problem.malformed:
             raise
         return None
@@ -485,5 +472,5 @@ def _version(
 
 def _keep(store: Store, version: StoredAlertDefinition) -> None:
     watched = version.alert_def_properties.slo_threshold
-    slo_id = canonical_uuid(watched.slo_definition.slo_id) if watched else None
-    store.keep("alert_definitions", version.id, slo_id, as_text(version))
+    slo_id = wire.canonical_uuid(watched.slo_definition.slo_id) if watched else None
+    store.keep("alert_definitions", version.id, slo_id, wire.as_text(version))

@@ -21,8 +21,13 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from reconciler.emulator.alert_definition_endpoints import plant
-from reconciler.emulator.bodies import REFUSALS, rebuilt, unknown_route
+from reconciler.emulator import (
+    alert_definition_endpoints,
+    log_policy_endpoints,
+    overview_page,
+    resources,
+    wire,
+)
 from reconciler.emulator.database import (
     API_ROOT,
     HEALTH_PATH,
@@ -36,11 +41,7 @@ from reconciler.emulator.database import (
 )
 from reconciler.emulator.endpoint import Answers, Deployment, Endpoint, Keys
 from reconciler.emulator.faults import FaultInjection, Faults
-from reconciler.emulator.log_policy_endpoints import held_policies
-from reconciler.emulator.overview_page import page
 from reconciler.emulator.profile import Profile
-from reconciler.emulator.resources import RESOURCES, STORED, extra_endpoints, fill
-from reconciler.emulator.wire_models import Clock, JsonObject, WireObject, timestamp, utc_now
 
 REQUESTS_KEPT = 10_000
 
@@ -55,7 +56,7 @@ def create_app(  # noqa: PLR0913 - one keyword for each option of the server
     faults: Faults | None = None,
     log: Path | None = None,
     seed: str | None = None,
-    clock: Clock = utc_now,
+    clock: wire.Clock = wire.utc_now,
 ) -> Starlette:
     """Return a whole service of its own, with its data in a file or in memory.
 
@@ -67,11 +68,11 @@ def create_app(  # noqa: PLR0913 - one keyword for each option of the server
     OSError for a log file that cannot be written.
     """
     behaviour = profile or Profile()
-    store = Store(data, [table for resource in RESOURCES for table in resource.tables])
+    store = Store(data, [table for resource in resources.RESOURCES for table in resource.tables])
     with store.writing():
-        plant(store, alert_ids, timestamp(clock()))
+        alert_definition_endpoints.plant(store, alert_ids, wire.timestamp(clock()))
     if seed is not None:
-        fill(store, seed, clock())
+        resources.fill(store, seed, clock())
     known: dict[str, frozenset[str] | None] = dict(keys)
     if api_key is not None:
         known[api_key] = None
@@ -87,12 +88,12 @@ def create_app(  # noqa: PLR0913 - one keyword for each option of the server
         routes=[
             Route(HEALTH_PATH, _health),
             Route(OPENAPI_PATH, _openapi),
-            Route(PAGE_PATH, page),
+            Route(PAGE_PATH, overview_page.page),
             *web_routes(deployment),
             *_routes(deployment),
         ],
         middleware=[Middleware(RequestLog, record=record)],
-        exception_handlers=REFUSALS,
+        exception_handlers=wire.REFUSALS,
     )
     if faults is not None:
         # Outside everything else, even the error pages.
@@ -111,9 +112,9 @@ def create_app(  # noqa: PLR0913 - one keyword for each option of the server
 def _routes(deployment: Deployment) -> list[Route]:
     """Return a route for each path; `/slos/{id}` matches `/slos/validate`, so it comes later."""
     endpoints = [
-        *extra_endpoints(deployment.profile),
+        *resources.extra_endpoints(deployment.profile),
         # Last, so that a profile never replaces a documented endpoint.
-        *(endpoint for resource in RESOURCES for endpoint in resource.endpoints),
+        *(endpoint for resource in resources.RESOURCES for endpoint in resource.endpoints),
     ]
     paths = sorted({endpoint.path for endpoint in endpoints}, key=lambda path: ("{" in path, path))
     return [
@@ -155,18 +156,20 @@ def web_routes(deployment: Deployment) -> list[Route]:
         deployment.keys.check(request)
         what = request.path_params["what"]
         if what == "policies":
-            return JSONResponse({"items": held_policies(deployment.store)})
+            return JSONResponse({"items": log_policy_endpoints.held_policies(deployment.store)})
         if what not in _KINDS:
-            raise unknown_route()
-        return JSONResponse({"items": deployment.store.records(STORED[_KINDS[what]].table)})
+            raise wire.unknown_route()
+        return JSONResponse(
+            {"items": deployment.store.records(resources.STORED[_KINDS[what]].table)}
+        )
 
     async def delete(request: Request) -> Response:
         """Answer 204, or 404 for an unknown id."""
         deployment.keys.check(request)
         what, own = request.path_params["what"], request.path_params["id"]
         if what not in _KINDS:
-            raise unknown_route()
-        records = STORED[_KINDS[what]]
+            raise wire.unknown_route()
+        records = resources.STORED[_KINDS[what]]
         with deployment.stale_reads.writing() as store:
             records.read(store, own)
             store.write(f"DELETE FROM {records.table} WHERE id = ?", own)  # noqa: S608 - a table of ours
@@ -178,15 +181,15 @@ def web_routes(deployment: Deployment) -> list[Route]:
     ]
 
 
-def _parameters_of(model: type[WireObject]) -> Iterator[JsonObject]:
+def _parameters_of(model: type[wire.WireObject]) -> Iterator[wire.JsonObject]:
     """Yield a parameter for each leaf of a query."""
     schema = model.model_json_schema(by_alias=True)
     yield from _within(schema, schema.get("$defs", {}), "", is_required=True)
 
 
 def _within(
-    schema: JsonObject, parts: JsonObject, path: str, *, is_required: bool
-) -> Iterator[JsonObject]:
+    schema: wire.JsonObject, parts: wire.JsonObject, path: str, *, is_required: bool
+) -> Iterator[wire.JsonObject]:
     for name, content in schema["properties"].items():
         inner = _resolved(content, parts)
         item = _resolved(inner.get("items", {}), parts)
@@ -205,7 +208,7 @@ def _within(
             }
 
 
-def _resolved(schema: JsonObject, parts: JsonObject) -> JsonObject:
+def _resolved(schema: wire.JsonObject, parts: wire.JsonObject) -> wire.JsonObject:
     """Return the schema behind a reference, and of a field that may be absent its only form."""
     forms = [form for form in schema.get("anyOf", []) if form.get("type") != "null"]
     if forms:
@@ -248,7 +251,7 @@ _REFUSALS = {
     409: "An id, slug or name is taken.",
     413: "The body is too large.",
 }
-_ERROR: JsonObject = {
+_ERROR: wire.JsonObject = {
     "title": "Error",
     "description": "Why a request was refused.",
     "type": "object",
@@ -264,15 +267,15 @@ _ABOUT = (
 def openapi_document(profile: Profile | None = None) -> Any:
     """Return the whole document, the same every time for one profile."""
     endpoints = sorted(
-        (endpoint for resource in RESOURCES for endpoint in resource.endpoints),
+        (endpoint for resource in resources.RESOURCES for endpoint in resource.endpoints),
         key=lambda endpoint: endpoint.number,
     )
-    endpoints.extend(extra_endpoints(profile or Profile()))
-    paths: dict[str, JsonObject] = {}
+    endpoints.extend(resources.extra_endpoints(profile or Profile()))
+    paths: dict[str, wire.JsonObject] = {}
     for endpoint in endpoints:
         paths.setdefault(endpoint.path, {})[endpoint.method.lower()] = _operation(endpoint)
     key = {"type": "apiKey", "in": "header", "name": "Authorization"}
-    document: JsonObject = {
+    document: wire.JsonObject = {
         "openapi": "3.1.0",
         "info": {
             "title": "Observability Management API",
@@ -289,16 +292,16 @@ def openapi_document(profile: Profile | None = None) -> Any:
             "securitySchemes": {"apiKey": key},
         },
     }
-    return rebuilt(document, of_object=_tidied)
+    return wire.rebuilt(document, of_object=_tidied)
 
 
-def _tidied(members: JsonObject) -> JsonObject:
+def _tidied(members: wire.JsonObject) -> wire.JsonObject:
     """Return a schema without the keywords of a bound that are not of JSON Schema."""
     foreign = {"ge", "le"} if members.get("type") == "integer" else set()
     return {key: member for key, member in members.items() if key not in foreign}
 
 
-def _schemas(endpoints: list[Endpoint[Any]]) -> JsonObject:
+def _schemas(endpoints: list[Endpoint[Any]]) -> wire.JsonObject:
     bodies = {endpoint.request for endpoint in endpoints if endpoint.has_body}
     models = sorted(
         bodies | {endpoint.reply for endpoint in endpoints}, key=lambda model: model.__name__
@@ -309,7 +312,7 @@ def _schemas(endpoints: list[Endpoint[Any]]) -> JsonObject:
     return dict(schema["$defs"])
 
 
-def _operation(endpoint: Endpoint[Any]) -> JsonObject:
+def _operation(endpoint: Endpoint[Any]) -> wire.JsonObject:
     name, summary = _NAMES.get(endpoint.number, endpoint.named)
     sentences = [f"Endpoint {endpoint.number}." if endpoint.number else "Of this profile only."]
     if endpoint.permission:
@@ -323,7 +326,7 @@ def _operation(endpoint: Endpoint[Any]) -> JsonObject:
         sentences.append(
             f"The map `{key}` travels as `{key}.<key>=<value>`, repeated for alternatives."
         )
-    operation: JsonObject = {
+    operation: wire.JsonObject = {
         "operationId": name,
         "summary": summary,
         "description": " ".join(sentences),
@@ -336,7 +339,7 @@ def _operation(endpoint: Endpoint[Any]) -> JsonObject:
     return {name: part for name, part in operation.items() if part}
 
 
-def _parameters(endpoint: Endpoint[Any]) -> list[JsonObject]:
+def _parameters(endpoint: Endpoint[Any]) -> list[wire.JsonObject]:
     """Return the parameters in the path, and the flags next to a body."""
     names = [part[1:-1] for part in endpoint.path.split("/") if part.startswith("{")]
     text = {"type": "string", "minLength": 1}
@@ -355,7 +358,7 @@ def _tag(endpoint: Endpoint[Any]) -> str:
     return parts[1] if parts[0] in ("dataplans", "data-exploration") else parts[0]
 
 
-def _responses(endpoint: Endpoint[Any]) -> JsonObject:
+def _responses(endpoint: Endpoint[Any]) -> wire.JsonObject:
     likely = {
         400: True,
         401: True,
@@ -375,6 +378,6 @@ def _responses(endpoint: Endpoint[Any]) -> JsonObject:
     }
 
 
-def _json(model: type[WireObject], schema: JsonObject | None = None) -> JsonObject:
+def _json(model: type[wire.WireObject], schema: wire.JsonObject | None = None) -> wire.JsonObject:
     reference = {"$ref": _REF.format(model=model.__name__)}
     return {"application/json": {"schema": reference if schema is None else schema}}

@@ -19,29 +19,9 @@ from typing import Annotated, ClassVar
 
 from pydantic import AfterValidator, Field
 
-from reconciler.emulator.bodies import (
-    InvalidRequestError,
-    MissingObjectError,
-    Rendered,
-    TakenError,
-    as_text,
-    canonical,
-    read,
-)
+from reconciler.emulator import wire
 from reconciler.emulator.database import Store
 from reconciler.emulator.endpoint import Call, NoBody, Records, Resource
-from reconciler.emulator.wire_models import (
-    Empty,
-    Identifier,
-    Int32,
-    JsonObject,
-    OpenEnum,
-    Timestamp,
-    WireObject,
-    bounds,
-    choice,
-    rule,
-)
 
 QUERY_LIMIT = 10_000  # docs/assumptions.md: characters of a metric query
 
@@ -59,14 +39,14 @@ def _has_short_queries(definition: object) -> bool:
 
 
 Opaque = Annotated[
-    JsonObject,
+    wire.JsonObject,
     AfterValidator(
-        rule(_has_short_queries, "metric_query", "promqlQuery is longer than 10000 characters")
+        wire.rule(_has_short_queries, "metric_query", "promqlQuery is longer than 10000 characters")
     ),
 ]
 
 
-class WidgetDefinition(WireObject):
+class WidgetDefinition(wire.WireObject):
     """Exactly one kind of widget; the API document does not show its content."""
 
     markdown: Opaque | None = None
@@ -79,15 +59,15 @@ class WidgetDefinition(WireObject):
     hexagon: Opaque | None = None
     dynamic: Opaque | None = None
 
-    _one_kind = choice(is_required=True)
+    _one_kind = wire.choice(is_required=True)
 
 
-class Identified(WireObject):
+class Identified(wire.WireObject):
     """An object that services are known to require an id of."""
 
     needed: ClassVar[frozenset[str]] = frozenset({"id"})
 
-    id: Identifier | None = None
+    id: wire.Identifier | None = None
 
     @property
     def key(self) -> str:
@@ -95,10 +75,10 @@ class Identified(WireObject):
         return self.id.value if self.id else ""
 
 
-class WidgetAppearance(WireObject):
+class WidgetAppearance(wire.WireObject):
     """Zero means the width the row gives."""
 
-    width: Annotated[Int32, bounds(0)] = 0
+    width: Annotated[wire.Int32, wire.bounds(0)] = 0
 
 
 class Widget(Identified):
@@ -110,14 +90,14 @@ class Widget(Identified):
     description: str = ""
     appearance: WidgetAppearance | None = None
     definition: WidgetDefinition | None = None
-    created_at: Timestamp | None = None
-    updated_at: Timestamp | None = None
+    created_at: wire.Timestamp | None = None
+    updated_at: wire.Timestamp | None = None
 
 
-class RowAppearance(WireObject):
+class RowAppearance(wire.WireObject):
     """How high the row is."""
 
-    height: Annotated[Int32, bounds(1)] | None = None
+    height: Annotated[wire.Int32, wire.bounds(1)] | None = None
 
 
 class Row(Identified):
@@ -127,13 +107,13 @@ class Row(Identified):
     widgets: Annotated[list[Widget], Field(max_length=1000)] = Field(default_factory=list)
 
 
-class SectionOptions(WireObject):
+class SectionOptions(wire.WireObject):
     """A section of its own name, or an internal one."""
 
-    internal: Empty | None = None
-    custom: JsonObject | None = None
+    internal: wire.Empty | None = None
+    custom: wire.JsonObject | None = None
 
-    _one_option = choice("internal", "custom")
+    _one_option = wire.choice("internal", "custom")
 
 
 class Section(Identified):
@@ -143,119 +123,119 @@ class Section(Identified):
     rows: Annotated[list[Row], Field(max_length=1000)] = Field(default_factory=list)
 
 
-class Layout(WireObject):
+class Layout(wire.WireObject):
     """The sections, in order."""
 
     sections: Annotated[list[Section], Field(max_length=1000)] = Field(default_factory=list)
 
 
-AnnotationColor = Annotated[str, OpenEnum("ANNOTATION_COLOR_", "UNSPECIFIED")]
-AnnotationOrientation = Annotated[str, OpenEnum("ANNOTATION_ORIENTATION_", "VERTICAL_UNSPECIFIED")]
-DataMode = Annotated[str, OpenEnum("DATA_MODE_TYPE_", "HIGH_UNSPECIFIED")]
-DatasetScope = Annotated[str, OpenEnum("DATASET_SCOPE_", "UNSPECIFIED")]
+DatasetScope = Annotated[str, wire.OpenEnum("DATASET_SCOPE_", "UNSPECIFIED")]
 
 
-class ObservationField(WireObject):
+class ObservationField(wire.WireObject):
     """A field of the data, by path and dataset."""
 
     keypath: list[str] = Field(default_factory=list)
     scope: DatasetScope = "DATASET_SCOPE_UNSPECIFIED"
 
 
-class AnnotationQuery(WireObject):
+class AnnotationQuery(wire.WireObject):
     """The query of an annotation."""
 
     text: Annotated[str, Field(max_length=QUERY_LIMIT)] = ""
 
 
-class InstantStrategy(WireObject):
+class InstantStrategy(wire.WireObject):
     """A mark at one moment."""
 
     timestamp_field: ObservationField | None = None
 
 
-class AnnotationStrategy(WireObject):
+class AnnotationStrategy(wire.WireObject):
     """How a mark gets its time."""
 
     instant: InstantStrategy | None = None
 
 
-class QueryLanguageSource(WireObject):
+class QueryLanguageSource(wire.WireObject):
     """Marks found by a query."""
 
-    data_mode_type: DataMode = "DATA_MODE_TYPE_HIGH_UNSPECIFIED"
+    data_mode_type: Annotated[str, wire.OpenEnum("DATA_MODE_TYPE_", "HIGH_UNSPECIFIED")] = (
+        "DATA_MODE_TYPE_HIGH_UNSPECIFIED"
+    )
     label_fields: list[ObservationField] = Field(default_factory=list)
     message_template: str = ""
-    orientation: AnnotationOrientation = "ANNOTATION_ORIENTATION_VERTICAL_UNSPECIFIED"
+    orientation: Annotated[
+        str, wire.OpenEnum("ANNOTATION_ORIENTATION_", "VERTICAL_UNSPECIFIED")
+    ] = "ANNOTATION_ORIENTATION_VERTICAL_UNSPECIFIED"
     query: AnnotationQuery | None = None
     strategy: AnnotationStrategy | None = None
 
 
-class AnnotationSource(WireObject):
+class AnnotationSource(wire.WireObject):
     """Where the marks come from."""
 
     query_language: QueryLanguageSource | None = None
 
 
-class SpecificWidgets(WireObject):
+class SpecificWidgets(wire.WireObject):
     """The widgets that show the marks."""
 
     widget_ids: list[str] = Field(default_factory=list)
 
 
-class AnnotationScope(WireObject):
+class AnnotationScope(wire.WireObject):
     """Which widgets show the marks."""
 
     specific_widgets: SpecificWidgets | None = None
 
 
-class Annotation(WireObject):
+class Annotation(wire.WireObject):
     """One set of marks."""
 
     id: str = ""
     name: str = ""
     description: str = ""
     enabled: bool = False
-    color: AnnotationColor = "ANNOTATION_COLOR_UNSPECIFIED"
+    color: Annotated[str, wire.OpenEnum("ANNOTATION_COLOR_", "UNSPECIFIED")] = (
+        "ANNOTATION_COLOR_UNSPECIFIED"
+    )
     scope: AnnotationScope | None = None
     source: AnnotationSource | None = None
 
 
-OrderDirection = Annotated[str, OpenEnum("ORDER_DIRECTION_", "UNSPECIFIED")]
-VariableDisplay = Annotated[str, OpenEnum("VARIABLE_DISPLAY_TYPE_", "UNSPECIFIED")]
-VariableDisplayV2 = Annotated[str, OpenEnum("VARIABLE_DISPLAY_TYPE_V2_", "UNSPECIFIED")]
-
-
-class ConstantDefinition(WireObject):
+class ConstantDefinition(wire.WireObject):
     """A fixed value."""
 
     value: str = ""
 
 
-class VariableDefinition(WireObject):
+class VariableDefinition(wire.WireObject):
     """Where the value of a variable comes from; only constants are documented."""
 
     constant: ConstantDefinition | None = None
 
 
-class Variable(WireObject):
+class Variable(wire.WireObject):
     """A variable of the first generation, known by its name."""
 
     name: str = ""
     display_name: str = ""
     description: str = ""
-    display_type: VariableDisplay = "VARIABLE_DISPLAY_TYPE_UNSPECIFIED"
+    display_type: Annotated[str, wire.OpenEnum("VARIABLE_DISPLAY_TYPE_", "UNSPECIFIED")] = (
+        "VARIABLE_DISPLAY_TYPE_UNSPECIFIED"
+    )
     definition: VariableDefinition | None = None
 
 
-class AllOption(WireObject):
+class AllOption(wire.WireObject):
     """The option to choose all values at once."""
 
     include_all: bool = False
     label: str = ""
 
 
-class StaticValue(WireObject):
+class StaticValue(wire.WireObject):
     """One value to choose."""
 
     is_default: bool = False
@@ -263,34 +243,36 @@ class StaticValue(WireObject):
     value: str = ""
 
 
-class StaticSource(WireObject):
+class StaticSource(wire.WireObject):
     """A written list of values."""
 
     all_option: AllOption | None = None
     values: list[StaticValue] = Field(default_factory=list)
-    values_order_direction: OrderDirection = "ORDER_DIRECTION_UNSPECIFIED"
+    values_order_direction: Annotated[str, wire.OpenEnum("ORDER_DIRECTION_", "UNSPECIFIED")] = (
+        "ORDER_DIRECTION_UNSPECIFIED"
+    )
 
 
-class VariableSource(WireObject):
+class VariableSource(wire.WireObject):
     """Where the values come from; only static lists are documented."""
 
     static: StaticSource | None = None
 
 
-class LabelledValue(WireObject):
+class LabelledValue(wire.WireObject):
     """A value and its name."""
 
     label: str = ""
     value: str = ""
 
 
-class IntervalValue(WireObject):
+class IntervalValue(wire.WireObject):
     """A chosen interval."""
 
     value: LabelledValue | None = None
 
 
-class VariableValue(WireObject):
+class VariableValue(wire.WireObject):
     """The chosen values."""
 
     interval: IntervalValue | None = None
@@ -303,81 +285,83 @@ class VariableV2(Identified):
     display_name: str = ""
     description: str = ""
     display_full_row: bool = False
-    display_type: VariableDisplayV2 = "VARIABLE_DISPLAY_TYPE_V2_UNSPECIFIED"
+    display_type: Annotated[str, wire.OpenEnum("VARIABLE_DISPLAY_TYPE_V2_", "UNSPECIFIED")] = (
+        "VARIABLE_DISPLAY_TYPE_V2_UNSPECIFIED"
+    )
     source: VariableSource | None = None
     value: VariableValue | None = None
 
 
-ActionDataSource = Annotated[str, OpenEnum("ACTION_DATA_SOURCE_TYPE_", "NONE_UNSPECIFIED")]
-OriginType = Annotated[str, OpenEnum("TOKEN_ORIGIN_TYPE_", "UNSPECIFIED", "USER", "API")]
+OriginType = Annotated[str, wire.OpenEnum("TOKEN_ORIGIN_TYPE_", "UNSPECIFIED", "USER", "API")]
 
 DASHBOARD_ID = "^[A-Za-z0-9_-]{21}$"  # docs/assumptions.md; a profile may allow others
 DashboardId = Annotated[str, Field(min_length=1, json_schema_extra={"pattern": DASHBOARD_ID})]
-SlugName = Annotated[str, Field(max_length=255, pattern=r"^[a-z0-9]+(?:[-_]+[a-z0-9]+)*$")]
 
 
-class FolderPath(WireObject):
+class FolderPath(wire.WireObject):
     """A folder by name, at most two deep."""
 
     segments: Annotated[list[str], Field(min_length=1, max_length=2)]
 
 
-class AbsoluteTimeFrame(WireObject):
+class AbsoluteTimeFrame(wire.WireObject):
     """A span from one moment to another."""
 
-    from_: Annotated[Timestamp | None, Field(alias="from")] = None
-    to: Timestamp | None = None
+    from_: Annotated[wire.Timestamp | None, Field(alias="from")] = None
+    to: wire.Timestamp | None = None
 
 
-class GoToDashboardAction(WireObject):
+class GoToDashboardAction(wire.WireObject):
     """Opens another dashboard."""
 
     dashboard_id: str = ""
 
 
-class ActionDefinition(WireObject):
+class ActionDefinition(wire.WireObject):
     """The definition of an action."""
 
     go_to_dashboard_action: GoToDashboardAction | None = None
 
 
-class Action(WireObject):
+class Action(wire.WireObject):
     """An action that a widget offers."""
 
     id: str = ""
     name: str = ""
-    data_source: ActionDataSource = "ACTION_DATA_SOURCE_TYPE_NONE_UNSPECIFIED"
+    data_source: Annotated[str, wire.OpenEnum("ACTION_DATA_SOURCE_TYPE_", "NONE_UNSPECIFIED")] = (
+        "ACTION_DATA_SOURCE_TYPE_NONE_UNSPECIFIED"
+    )
     definition: ActionDefinition | None = None
     should_open_in_new_window: bool = False
     widget_id: str = ""
 
 
-class SelectedValues(WireObject):
+class SelectedValues(wire.WireObject):
     """The values of a list; an empty list selects none."""
 
     values: list[str] = Field(default_factory=list)
 
 
-class Selection(WireObject):
+class Selection(wire.WireObject):
     """All values, or those of a list."""
 
-    all: Empty | None = None
+    all: wire.Empty | None = None
     list_: Annotated[SelectedValues | None, Field(alias="list")] = None
 
 
-class MetricsOperatorEquals(WireObject):
+class MetricsOperatorEquals(wire.WireObject):
     """The label equals one of the selected values."""
 
     selection: Selection | None = None
 
 
-class MetricsOperator(WireObject):
+class MetricsOperator(wire.WireObject):
     """How a label is compared."""
 
     equals: MetricsOperatorEquals | None = None
 
 
-class MetricsFilterSource(WireObject):
+class MetricsFilterSource(wire.WireObject):
     """A label of a metric."""
 
     label: str = ""
@@ -385,7 +369,7 @@ class MetricsFilterSource(WireObject):
     operator: MetricsOperator | None = None
 
 
-class FilterSource(WireObject):
+class FilterSource(wire.WireObject):
     """Where the filtered values come from."""
 
     metrics: MetricsFilterSource | None = None
@@ -400,18 +384,20 @@ class DashboardFilter(Identified):
     source: FilterSource | None = None
 
 
-class Dashboard(WireObject):
+class Dashboard(wire.WireObject):
     """The dashboard itself."""
 
     id: DashboardId | None = None
     name: Annotated[str, Field(min_length=1, max_length=4096)]
     description: Annotated[str, Field(max_length=4096)] = ""
-    slug_name: SlugName | None = None
-    folder_id: Identifier | None = None
+    slug_name: (
+        Annotated[str, Field(max_length=255, pattern=r"^[a-z0-9]+(?:[-_]+[a-z0-9]+)*$")] | None
+    ) = None
+    folder_id: wire.Identifier | None = None
     folder_path: FolderPath | None = None
-    off: Empty | None = None
-    two_minutes: Empty | None = None
-    five_minutes: Empty | None = None
+    off: wire.Empty | None = None
+    two_minutes: wire.Empty | None = None
+    five_minutes: wire.Empty | None = None
     relative_time_frame: Annotated[str, Field(min_length=2, max_length=64)] | None = None
     absolute_time_frame: AbsoluteTimeFrame | None = None
     layout: Layout | None = None
@@ -421,9 +407,9 @@ class Dashboard(WireObject):
     variables: Annotated[list[Variable], Field(max_length=1000)] = Field(default_factory=list)
     variables_v2: Annotated[list[VariableV2], Field(max_length=1000)] = Field(default_factory=list)
 
-    _one_refresh = choice("off", "two_minutes", "five_minutes")
-    _one_time_frame = choice("relative_time_frame", "absolute_time_frame")
-    _one_folder = choice("folder_id", "folder_path")
+    _one_refresh = wire.choice("off", "two_minutes", "five_minutes")
+    _one_time_frame = wire.choice("relative_time_frame", "absolute_time_frame")
+    _one_folder = wire.choice("folder_id", "folder_path")
 
     def widgets(self) -> list[Widget]:
         """Return all widgets, in reading order."""
@@ -431,7 +417,7 @@ class Dashboard(WireObject):
         return [widget for section in sections for row in section.rows for widget in row.widgets]
 
 
-class DashboardWriteRequest(WireObject):
+class DashboardWriteRequest(wire.WireObject):
     """Request of endpoints 3 and 4."""
 
     read_only: ClassVar[frozenset[str]] = frozenset(
@@ -454,13 +440,13 @@ class DashboardWriteRequest(WireObject):
     is_locked: bool | None = None
 
 
-class DashboardCreateReply(WireObject):
+class DashboardCreateReply(wire.WireObject):
     """Reply of endpoint 3."""
 
     dashboard_id: str
 
 
-class StoredDashboard(WireObject):
+class StoredDashboard(wire.WireObject):
     """Reply of endpoints 5 and 6; the locker is there while it is locked."""
 
     metadata: ClassVar[frozenset[str]] = DashboardWriteRequest.read_only
@@ -469,9 +455,9 @@ class StoredDashboard(WireObject):
     is_locked: bool = False
     author_id: str = ""
     author_name: str = ""
-    created_at: Timestamp
+    created_at: wire.Timestamp
     created_origin_type: OriginType = "TOKEN_ORIGIN_TYPE_UNSPECIFIED"
-    updated_at: Timestamp
+    updated_at: wire.Timestamp
     updated_origin_type: OriginType = "TOKEN_ORIGIN_TYPE_UNSPECIFIED"
     updater_author_id: str = ""
     updater_name: str = ""
@@ -501,7 +487,7 @@ def _create(call: Call, request: DashboardWriteRequest) -> DashboardCreateReply:
     if not sent or not call.profile.client_dashboard_ids:
         dashboard_id = "".join(secrets.choice(_ID_LETTERS) for _ in range(_ID_LENGTH))
     if call.store.find("dashboards", dashboard_id):
-        raise TakenError(f"dashboard {dashboard_id}")
+        raise wire.TakenError(f"dashboard {dashboard_id}")
     _add(call, request, dashboard_id)
     call.store.keep("dashboard_requests", request.request_id, dashboard_id)
     return DashboardCreateReply(dashboard_id=dashboard_id)
@@ -521,11 +507,13 @@ def _check_id(call: Call, dashboard_id: str | None) -> None:
     if dashboard_id is None or call.profile.dashboard_ids == "any":
         return
     if not re.fullmatch(DASHBOARD_ID, dashboard_id):
-        raise InvalidRequestError(f"dashboard.id: String should match pattern '{DASHBOARD_ID}'")
+        raise wire.InvalidRequestError(
+            f"dashboard.id: String should match pattern '{DASHBOARD_ID}'"
+        )
 
 
 def _add(call: Call, request: DashboardWriteRequest, dashboard_id: str) -> None:
-    origin: JsonObject = {
+    origin: wire.JsonObject = {
         "authorId": call.author.id,
         "authorName": call.author.name,
         "createdAt": call.now,
@@ -535,11 +523,11 @@ def _add(call: Call, request: DashboardWriteRequest, dashboard_id: str) -> None:
     _keep(call, request, dashboard_id, origin, "")
 
 
-@DASHBOARDS.answers(4, "PUT", _PATH, DashboardWriteRequest, Empty)
-def _replace(call: Call, request: DashboardWriteRequest) -> Empty:
+@DASHBOARDS.answers(4, "PUT", _PATH, DashboardWriteRequest, wire.Empty)
+def _replace(call: Call, request: DashboardWriteRequest) -> wire.Empty:
     dashboard_id = request.dashboard.id
     if dashboard_id is None:
-        raise InvalidRequestError("dashboard.id: required")
+        raise wire.InvalidRequestError("dashboard.id: required")
     _check_id(call, dashboard_id)
     row = call.store.row("SELECT slug, record FROM dashboards WHERE id = ?", dashboard_id)
     if row is not None:
@@ -547,12 +535,12 @@ def _replace(call: Call, request: DashboardWriteRequest) -> Empty:
     elif call.profile.put_unknown == "created":
         _add(call, request, dashboard_id)
     else:
-        raise MissingObjectError("dashboard", dashboard_id)
-    return Empty()
+        raise wire.MissingObjectError("dashboard", dashboard_id)
+    return wire.Empty()
 
 
 def _keep(
-    call: Call, request: DashboardWriteRequest, dashboard_id: str, before: JsonObject, key: str
+    call: Call, request: DashboardWriteRequest, dashboard_id: str, before: wire.JsonObject, key: str
 ) -> None:
     """Store a dashboard: the whole of it is new, its origin stays.
 
@@ -582,13 +570,13 @@ def _keep(
         record.locker_name = before["lockerName"] if was_locked else author.name
     DASHBOARD_RECORDS.refuse_taken_name(call, dashboard.name, dashboard_id)
     if _has_other(call.store, slug, dashboard_id):
-        raise TakenError(f"dashboard with slug {slug}")
+        raise wire.TakenError(f"dashboard with slug {slug}")
     call.store.keep(
-        "dashboards", dashboard_id, slug or _NO_SLUG + dashboard_id, as_text(record.remember())
+        "dashboards", dashboard_id, slug or _NO_SLUG + dashboard_id, wire.as_text(record.remember())
     )
 
 
-def _date_widgets(call: Call, dashboard: Dashboard, before: JsonObject) -> None:
+def _date_widgets(call: Call, dashboard: Dashboard, before: wire.JsonObject) -> None:
     """Date the widgets where the profile says so: created once, updated when anything differs.
 
     Only the service sets these times.
@@ -597,7 +585,7 @@ def _date_widgets(call: Call, dashboard: Dashboard, before: JsonObject) -> None:
     # Hand-made dashboards use one id for several widgets.
     namesakes: dict[str, list[Widget]] = {}
     if tells and before:
-        for widget in read(Dashboard, before).widgets():
+        for widget in wire.read(Dashboard, before).widgets():
             namesakes.setdefault(widget.key, []).append(widget)
     for widget in dashboard.widgets():
         widget.created_at = widget.updated_at = call.now if tells else None
@@ -605,7 +593,7 @@ def _date_widgets(call: Call, dashboard: Dashboard, before: JsonObject) -> None:
             old = same.pop(0)
             widget.created_at = old.created_at or call.now
             widget.updated_at = old.updated_at or call.now
-            if canonical(widget) != canonical(old):
+            if wire.canonical(widget) != wire.canonical(old):
                 widget.updated_at = call.now
 
 
@@ -634,10 +622,10 @@ def _free_slug(store: Store, stem: str) -> str:
 
 
 @DASHBOARDS.answers(5, "GET", _PATH + "/{dashboard_id}", NoBody, StoredDashboard)
-def _read_by_id(call: Call, _: NoBody) -> Rendered:
-    return as_text(DASHBOARD_RECORDS.read(call.store, call.path["dashboard_id"]))
+def _read_by_id(call: Call, _: NoBody) -> wire.Rendered:
+    return wire.as_text(DASHBOARD_RECORDS.read(call.store, call.path["dashboard_id"]))
 
 
 @DASHBOARDS.answers(6, "GET", "/v1/dashboards/by-slug/{slug}", NoBody, StoredDashboard)
-def _read_by_slug(call: Call, _: NoBody) -> Rendered:
-    return as_text(DASHBOARD_RECORDS.read(call.store, call.path["slug"], "slug"))
+def _read_by_slug(call: Call, _: NoBody) -> wire.Rendered:
+    return wire.as_text(DASHBOARD_RECORDS.read(call.store, call.path["slug"], "slug"))

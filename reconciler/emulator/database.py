@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from reconciler.emulator.wire_models import JsonObject, timestamp, utc_now
+from reconciler.emulator.wire import JsonObject, timestamp, utc_now
 
 _APPLICATION = 0x72636E6C  # marks a file as ours, see "PRAGMA application_id"
 

@@ -17,31 +17,18 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from reconciler.emulator.bodies import (
-    InvalidRequestError,
-    MissingObjectError,
-    RefusalError,
-    Rendered,
-    TakenError,
-    as_text,
-    body_of,
-    in_form,
-    json_body,
-    query_of,
-    wrong_method,
-)
+from reconciler.emulator import wire
 from reconciler.emulator.database import BODY, StaleReads, Store
 from reconciler.emulator.faults import PARTIAL, PartialBulk
 from reconciler.emulator.profile import Profile
-from reconciler.emulator.wire_models import Clock, Empty, JsonObject, WireObject, timestamp
 
 API_KEY_NAME = "api-key"
 BODY_LIMIT = 16 * 2**20  # bytes; docs/emulator.md
 USER_HEADER = "x-emulator-user"
 
-NoBody = Empty
-Body = TypeVar("Body", bound=WireObject)
-_AnswerOf = Callable[["Call", Body], WireObject | Rendered]
+NoBody = wire.Empty
+Body = TypeVar("Body", bound=wire.WireObject)
+_AnswerOf = Callable[["Call", Body], wire.WireObject | wire.Rendered]
 
 
 @dataclass(frozen=True)
@@ -87,7 +74,7 @@ class Endpoint(Generic[Body]):
     method: str
     path: str
     request: type[Body]
-    reply: type[WireObject]
+    reply: type[wire.WireObject]
     answer: _AnswerOf[Body]
     _: KW_ONLY
     in_query: bool = False
@@ -96,7 +83,7 @@ class Endpoint(Generic[Body]):
     creates: bool = False
     permission: str = ""
     named: tuple[str, str] = ("", "")
-    schema: JsonObject | None = None
+    schema: wire.JsonObject | None = None
     shaped: Callable[[Any], Any] | None = None
 
     @property
@@ -114,11 +101,11 @@ class Records:
     name: str
     id: str = "id"
 
-    def read(self, store: Store, own: str, column: str = "id") -> JsonObject:
+    def read(self, store: Store, own: str, column: str = "id") -> wire.JsonObject:
         """Return a record. Raises MissingObjectError."""
         record = store.find(self.table, own, column)
         if record is None:
-            raise MissingObjectError(self.called, own)
+            raise wire.MissingObjectError(self.called, own)
         return record
 
     def refuse_taken_name(self, call: Call, name: str, own: object) -> None:
@@ -132,7 +119,7 @@ class Records:
             name,
             own,
         ):
-            raise TakenError(f"{self.called} with name {name}")
+            raise wire.TakenError(f"{self.called} with name {name}")
 
 
 class Resource:
@@ -148,7 +135,7 @@ class Resource:
         method: str,
         path: str,
         request: type[Body],
-        reply: type[WireObject],
+        reply: type[wire.WireObject],
         **rest: Any,
     ) -> Callable[[_AnswerOf[Body]], _AnswerOf[Body]]:
         """Return a decorator that adds an endpoint with the function that answers it."""
@@ -179,22 +166,24 @@ class Keys:
             if hmac.compare_digest(sent, key.encode())
         ]
         if self.permissions and not held:
-            raise RefusalError(401, "the API key is not valid")
+            raise wire.RefusalError(401, "the API key is not valid")
         if permission and held and not any(have is None or permission in have for have in held):
-            raise RefusalError(403, f"the API key lacks the permission {permission}")
+            raise wire.RefusalError(403, f"the API key lacks the permission {permission}")
 
     def _sent_in(self, request: Request) -> str:
         header = request.headers.get("authorization")
         if header is None:
-            raise RefusalError(401, "the Authorization header is missing")
+            raise wire.RefusalError(401, "the Authorization header is missing")
         text = header.strip()
         first, _, rest = text.partition(" ")
         is_bearer = first.lower() == "bearer"
         key = rest.strip() if is_bearer else text
         if not key:
-            raise RefusalError(401, "the Authorization header is empty")
+            raise wire.RefusalError(401, "the Authorization header is empty")
         if self.scheme == ("bare" if is_bearer else "bearer"):
-            raise RefusalError(401, f"the Authorization header is not in the {self.scheme} form")
+            raise wire.RefusalError(
+                401, f"the Authorization header is not in the {self.scheme} form"
+            )
         return key
 
 
@@ -204,7 +193,7 @@ class Deployment:
 
     store: Store
     keys: Keys
-    clock: Clock
+    clock: wire.Clock
     profile: Profile
     stale_reads: StaleReads
 
@@ -221,7 +210,7 @@ class Answers:
         request, deployment = Request(scope, receive), self.deployment
         endpoint = self.endpoints.get(request.method)
         if endpoint is None:
-            raise wrong_method(self.endpoints)
+            raise wire.wrong_method(self.endpoints)
         deployment.keys.check(request, endpoint.permission)
         sent = await _sent_content(request, endpoint, deployment.profile)
         stale = deployment.stale_reads
@@ -230,7 +219,7 @@ class Answers:
         with nullcontext(stale.store_for(address)) if only_reads else stale.writing() as store:
             call = Call(
                 store=store,
-                now=timestamp(deployment.clock()),
+                now=wire.timestamp(deployment.clock()),
                 author=Author(request.headers.get(USER_HEADER, "").strip() or API_KEY_NAME),
                 path=request.path_params,
                 profile=deployment.profile,
@@ -238,7 +227,7 @@ class Answers:
             )
             for name in endpoint.flags:
                 if request.query_params.get(name, "false") not in ("true", "false"):
-                    raise InvalidRequestError(f"{name}: not a boolean")
+                    raise wire.InvalidRequestError(f"{name}: not a boolean")
             answer = endpoint.answer(call, sent)
         response = _response(endpoint, answer, deployment.profile)
         if request.method == "GET":
@@ -246,11 +235,13 @@ class Answers:
         await response(scope, receive, send)
 
 
-async def _sent_content(request: Request, endpoint: Endpoint[Any], profile: Profile) -> WireObject:
+async def _sent_content(
+    request: Request, endpoint: Endpoint[Any], profile: Profile
+) -> wire.WireObject:
     """Read the input of the endpoint: its query, its body, or nothing."""
-    model: type[WireObject] = endpoint.request
+    model: type[wire.WireObject] = endpoint.request
     if endpoint.in_query:
-        return query_of(model, request.query_params.multi_items(), profile)
+        return wire.query_of(model, request.query_params.multi_items(), profile)
     if not endpoint.has_body:
         return NoBody()
     body = bytearray()
@@ -259,21 +250,23 @@ async def _sent_content(request: Request, endpoint: Endpoint[Any], profile: Prof
             body += part
             # Whatever length the header declares.
             if len(body) > BODY_LIMIT:
-                raise RefusalError(413, f"the body is larger than {BODY_LIMIT} bytes")
+                raise wire.RefusalError(413, f"the body is larger than {BODY_LIMIT} bytes")
     except ClientDisconnect:
-        raise InvalidRequestError("the body was cut off") from None
-    parsed = json_body(bytes(body))
+        raise wire.InvalidRequestError("the body was cut off") from None
+    parsed = wire.json_body(bytes(body))
     request.scope[BODY] = parsed
-    return body_of(model, parsed, profile)
+    return wire.body_of(model, parsed, profile)
 
 
-def _response(endpoint: Endpoint[Any], answer: WireObject | Rendered, profile: Profile) -> Response:
-    if endpoint.reply is Empty and profile.empty_reply != "object":
+def _response(
+    endpoint: Endpoint[Any], answer: wire.WireObject | wire.Rendered, profile: Profile
+) -> Response:
+    if endpoint.reply is wire.Empty and profile.empty_reply != "object":
         return Response(status_code=200 if profile.empty_reply == "nothing" else 204)
-    rendered = answer if isinstance(answer, Rendered) else as_text(answer)
-    content = in_form(rendered, endpoint.reply, profile)
+    rendered = answer if isinstance(answer, wire.Rendered) else wire.as_text(answer)
+    content = wire.in_form(rendered, endpoint.reply, profile)
     if endpoint.shaped is not None:
-        content = as_text(endpoint.shaped(json.loads(content)))
+        content = wire.as_text(endpoint.shaped(json.loads(content)))
     return Response(
         content,
         status_code=profile.created_status if endpoint.creates else 200,

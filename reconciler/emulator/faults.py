@@ -29,10 +29,9 @@ from starlette.datastructures import MutableHeaders
 from starlette.requests import ClientDisconnect, Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from reconciler.emulator.bodies import RefusalError, json_body
 from reconciler.emulator.database import API_ROOT, BODY, FAULT, RequestRecord
 from reconciler.emulator.profile import SETTINGS, load_settings
-from reconciler.emulator.wire_models import Clock
+from reconciler.emulator.wire import Clock, RefusalError, json_body
 
 Seconds = Annotated[float, Field(ge=0, le=3600)]
 

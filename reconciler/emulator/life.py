@@ -18,10 +18,9 @@ from uuid import NAMESPACE_URL, uuid5
 
 from reconciler.emulator import record_endpoints as records
 from reconciler.emulator.alert_definition_endpoints import StoredAlertDefinition
-from reconciler.emulator.bodies import read, whole
 from reconciler.emulator.database import Store
 from reconciler.emulator.endpoint import Resource
-from reconciler.emulator.wire_models import Clock, JsonObject, timestamp
+from reconciler.emulator.wire import Clock, JsonObject, read, timestamp, whole
 
 
 def draw(*name: object) -> float:

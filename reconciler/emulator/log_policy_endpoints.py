@@ -17,33 +17,20 @@ from uuid import uuid4
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
-from reconciler.emulator.bodies import InvalidRequestError, TakenError, as_json, as_text, read
+from reconciler.emulator import wire
 from reconciler.emulator.database import Store
 from reconciler.emulator.endpoint import Call, Resource
 from reconciler.emulator.paging import Flag, only
-from reconciler.emulator.wire_models import (
-    Empty,
-    Int32,
-    JsonObject,
-    OpenEnum,
-    Timestamp,
-    WireObject,
-    rule,
-)
 
 PolicyPriority = Annotated[
-    str, OpenEnum("PRIORITY_TYPE_", "UNSPECIFIED", "BLOCK", "LOW", "MEDIUM", "HIGH")
-]
-RuleType = Annotated[
-    str, OpenEnum("RULE_TYPE_ID_", "UNSPECIFIED", "IS", "IS_NOT", "START_WITH", "INCLUDES")
+    str, wire.OpenEnum("PRIORITY_TYPE_", "UNSPECIFIED", "BLOCK", "LOW", "MEDIUM", "HIGH")
 ]
 Severity = Annotated[
     str,
-    OpenEnum(
+    wire.OpenEnum(
         "SEVERITY_", "UNSPECIFIED", "DEBUG", "VERBOSE", "INFO", "WARNING", "ERROR", "CRITICAL"
     ),
 ]
-SourceType = Literal["SOURCE_TYPE_UNSPECIFIED", "SOURCE_TYPE_LOGS", "SOURCE_TYPE_SPANS"]
 
 POLICY_LIMIT = 200  # docs/assumptions.md: seen, not in the document
 
@@ -52,51 +39,52 @@ def _is_latin_1(text: str) -> bool:
     return all(ord(character) < 256 for character in text)  # noqa: PLR2004 - the size of Latin-1
 
 
-PolicyName = Annotated[str, Field(min_length=1, max_length=255)]
 _LATIN_1 = Field(json_schema_extra={"pattern": "^[\\u0000-\\u00ff]*$"})
 PolicyDescription = Annotated[
     str,
     Field(max_length=255),
-    AfterValidator(rule(_is_latin_1, "latin_1", "has a character outside Latin-1")),
+    AfterValidator(wire.rule(_is_latin_1, "latin_1", "has a character outside Latin-1")),
     _LATIN_1,
 ]
 
 
-class PolicyRule(WireObject):
+class PolicyRule(wire.WireObject):
     """A condition on the name of an application or subsystem; commas in `name` separate several."""
 
     name: str = ""
-    rule_type_id: RuleType = "RULE_TYPE_ID_UNSPECIFIED"
+    rule_type_id: Annotated[
+        str, wire.OpenEnum("RULE_TYPE_ID_", "UNSPECIFIED", "IS", "IS_NOT", "START_WITH", "INCLUDES")
+    ] = "RULE_TYPE_ID_UNSPECIFIED"
 
 
-class ArchiveRetention(WireObject):
+class ArchiveRetention(wire.WireObject):
     """How long the archive keeps the logs."""
 
     id: str = ""
 
 
-class Placement(WireObject):
+class Placement(wire.WireObject):
     """Where a new policy goes; anything but `first` is last."""
 
-    first: Empty | None = None
+    first: wire.Empty | None = None
 
 
-class LogRules(WireObject):
+class LogRules(wire.WireObject):
     """The severities a policy is for; a profile says whether they are read back."""
 
     severities: Annotated[list[Severity], Field(max_length=6)]
 
 
-class LogPolicy(WireObject):
+class LogPolicy(wire.WireObject):
     """The record of a policy that the service returns; `logRules` only if the profile says so."""
 
     metadata: ClassVar[frozenset[str]] = frozenset({"companyId", "createdAt", "updatedAt"})
 
     id: str
-    company_id: Int32
+    company_id: wire.Int32
     name: str
     description: str = ""
-    order: Int32
+    order: wire.Int32
     priority: PolicyPriority = "PRIORITY_TYPE_UNSPECIFIED"
     enabled: bool
     deleted: bool = False
@@ -104,11 +92,11 @@ class LogPolicy(WireObject):
     subsystem_rule: PolicyRule | None = None
     archive_retention: ArchiveRetention | None = None
     log_rules: LogRules | None = None
-    created_at: Timestamp
-    updated_at: Timestamp
+    created_at: wire.Timestamp
+    updated_at: wire.Timestamp
 
 
-class PolicyInput(WireObject):
+class PolicyInput(wire.WireObject):
     """A policy to create; `disabled` is stored as its inverse, `enabled`."""
 
     read_only: ClassVar[frozenset[str]] = LogPolicy.metadata | {
@@ -119,7 +107,7 @@ class PolicyInput(WireObject):
         "logRules",
     }
 
-    name: PolicyName
+    name: Annotated[str, Field(min_length=1, max_length=255)]
     description: PolicyDescription = ""
     priority: PolicyPriority = "PRIORITY_TYPE_UNSPECIFIED"
     disabled: bool = False
@@ -129,7 +117,7 @@ class PolicyInput(WireObject):
     placement: Placement | None = None
 
 
-class BulkCreateRequest(WireObject):
+class BulkCreateRequest(wire.WireObject):
     """Request of endpoint 16."""
 
     policy_requests: Annotated[list[PolicyInput], Field(max_length=POLICY_LIMIT)]
@@ -142,29 +130,31 @@ class OverwritePolicy(PolicyInput):
     needed: ClassVar[frozenset[str]] = frozenset({"description", "priority"})
 
 
-class OverwriteItem(WireObject):
+class OverwriteItem(wire.WireObject):
     """One place of the new list."""
 
     log_rules: LogRules
     policy: OverwritePolicy
 
 
-class OverwriteRequest(WireObject):
+class OverwriteRequest(wire.WireObject):
     """Request of endpoint 17; an empty list deletes all."""
 
     policies: Annotated[list[OverwriteItem], Field(max_length=POLICY_LIMIT)]
 
 
-class PolicyQuery(WireObject):
+class PolicyQuery(wire.WireObject):
     """Query of endpoint 15; a source type of spans lists none. Names: docs/assumptions.md."""
 
     enabled_only: Annotated[Flag, Field(alias="enabled_only")] = False
-    source_type: Annotated[SourceType, BeforeValidator(only), Field(alias="source_type")] = (
-        "SOURCE_TYPE_UNSPECIFIED"
-    )
+    source_type: Annotated[
+        Literal["SOURCE_TYPE_UNSPECIFIED", "SOURCE_TYPE_LOGS", "SOURCE_TYPE_SPANS"],
+        BeforeValidator(only),
+        Field(alias="source_type"),
+    ] = "SOURCE_TYPE_UNSPECIFIED"
 
 
-class PolicyListReply(WireObject):
+class PolicyListReply(wire.WireObject):
     """Reply of endpoint 15."""
 
     required_in_answers: ClassVar[frozenset[str]] = frozenset({"policies"})
@@ -172,19 +162,19 @@ class PolicyListReply(WireObject):
     policies: list[LogPolicy] = Field(default_factory=list)
 
 
-class CreatedPolicy(WireObject):
+class CreatedPolicy(wire.WireObject):
     """One entry of `createResponses`."""
 
     policy: LogPolicy
 
 
-class CreateReply(WireObject):
+class CreateReply(wire.WireObject):
     """Reply of endpoints 16 and 17, in the order of the request."""
 
     create_responses: list[CreatedPolicy] = Field(default_factory=list)
 
 
-class MetaFieldsValues(WireObject):
+class MetaFieldsValues(wire.WireObject):
     """The metadata of one log; commas in a text separate several values."""
 
     application_name_values: str = ""
@@ -192,13 +182,13 @@ class MetaFieldsValues(WireObject):
     subsystem_name_values: str = ""
 
 
-class LogTestRequest(WireObject):
+class LogTestRequest(wire.WireObject):
     """Request of endpoint 18."""
 
     meta_fields_values_list: list[MetaFieldsValues]
 
 
-class LogTestResult(WireObject):
+class LogTestResult(wire.WireObject):
     """The first policy that matches a log, if any."""
 
     matched: bool
@@ -206,7 +196,7 @@ class LogTestResult(WireObject):
     policy: LogPolicy | None = None
 
 
-class LogTestReply(WireObject):
+class LogTestReply(wire.WireObject):
     """Reply of endpoint 18, in the order of the request."""
 
     test_policies_bulk_result: list[LogTestResult] = Field(default_factory=list)
@@ -300,9 +290,9 @@ def _create(call: Call, request: BulkCreateRequest) -> CreateReply:
         taken = {held.policy.name for held in existing}
         for sent in inputs:
             if sent.name in taken:
-                raise TakenError(f"policy {sent.name}")
+                raise wire.TakenError(f"policy {sent.name}")
     if len(existing) + len(inputs) > POLICY_LIMIT:
-        raise InvalidRequestError(f"policyRequests: at most {POLICY_LIMIT} policies in all")
+        raise wire.InvalidRequestError(f"policyRequests: at most {POLICY_LIMIT} policies in all")
     created = [_Held(_policy(call, sent), []) for sent in inputs]
     first: list[_Held] = []
     last: list[_Held] = []
@@ -349,12 +339,12 @@ def _check_names_differ(call: Call, policies: Sequence[PolicyInput], place: str)
     names = [policy.name for policy in policies]
     for index, name in enumerate(names):
         if name in names[:index] and call.profile.duplicate_policies == "refused":
-            raise InvalidRequestError(f"{place.format(index)}: {name!r} is there twice")
+            raise wire.InvalidRequestError(f"{place.format(index)}: {name!r} is there twice")
 
 
 def _policy(call: Call, sent: PolicyInput) -> LogPolicy:
     """Return the stored form: `enabled` is the inverse of `disabled`; `_keep` sets the order."""
-    kept = {k: v for k, v in as_json(sent).items() if k not in _NOT_KEPT}
+    kept = {k: v for k, v in wire.as_json(sent).items() if k not in _NOT_KEPT}
     own = {
         "id": str(uuid4()),
         "companyId": _COMPANY_ID,
@@ -363,21 +353,21 @@ def _policy(call: Call, sent: PolicyInput) -> LogPolicy:
         "createdAt": call.now,
         "updatedAt": call.now,
     }
-    return read(LogPolicy, {**kept, **own})
+    return wire.read(LogPolicy, {**kept, **own})
 
 
 def _in_order(store: Store) -> list[_Held]:
     rows = store.rows("SELECT record, severities FROM log_policies ORDER BY place")
     return [
-        _Held(read(LogPolicy, json.loads(record)), json.loads(severities))
+        _Held(wire.read(LogPolicy, json.loads(record)), json.loads(severities))
         for record, severities in rows
     ]
 
 
-def held_policies(store: Store) -> list[JsonObject]:
+def held_policies(store: Store) -> list[wire.JsonObject]:
     """Return all policies in the order in which they take effect, each with its severities."""
     return [
-        {**as_json(held.policy), "logRules": {"severities": held.severities}}
+        {**wire.as_json(held.policy), "logRules": {"severities": held.severities}}
         for held in _in_order(store)
     ]
 
@@ -392,7 +382,9 @@ def _keep(store: Store, policies: list[_Held]) -> None:
         # The key is the name, with a number if another policy has the same name.
         free = chain([name], (f"{name} #{number}" for number in count(2)))
         keys.add(key := next(key for key in free if key not in keys))
-        store.keep("log_policies", key, place, json.dumps(held.severities), as_text(held.policy))
+        store.keep(
+            "log_policies", key, place, json.dumps(held.severities), wire.as_text(held.policy)
+        )
 
 
 def _created(call: Call, policies: Iterable[_Held]) -> CreateReply:

@@ -18,15 +18,16 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
-from reconciler.emulator.alert_definition_endpoints import StoredAlertDefinition
-from reconciler.emulator.bodies import whole
-from reconciler.emulator.dashboard_endpoints import StoredDashboard
+from reconciler.emulator import (
+    alert_definition_endpoints,
+    dashboard_endpoints,
+    log_policy_endpoints,
+    record_endpoints,
+    saved_view_endpoints,
+    slo_endpoints,
+    wire,
+)
 from reconciler.emulator.database import API_ROOT, RequestRecord, Store
-from reconciler.emulator.log_policy_endpoints import LogPolicy
-from reconciler.emulator.record_endpoints import last_days
-from reconciler.emulator.saved_view_endpoints import SavedView
-from reconciler.emulator.slo_endpoints import SloDefinition
-from reconciler.emulator.wire_models import JsonObject, WireObject
 
 _ENDS = {"meta": ">", "line": "/>"}
 """The ends of elements that hold nothing."""
@@ -77,11 +78,11 @@ def _soft(text: str, *, element: str = "span") -> Markup:
     return tag(element, text, class_="soft")
 
 
-def _priority(alert: JsonObject) -> str:
+def _priority(alert: wire.JsonObject) -> str:
     return str(alert["alertDefProperties"]["priority"]).removeprefix("ALERT_DEF_PRIORITY_")[:2]
 
 
-def _alert_state(alert: JsonObject) -> Markup:
+def _alert_state(alert: wire.JsonObject) -> Markup:
     if not alert["alertDefProperties"]["enabled"]:
         return _soft("off")
     if alert["isActive"]:
@@ -165,7 +166,7 @@ _WIDTH, _HEIGHT, _FOOT, _LEFT = 960, 180, 20, 40
 _SATURDAY = 5
 
 
-def _usage_chart(days: list[JsonObject]) -> Markup:
+def _usage_chart(days: list[wire.JsonObject]) -> Markup:
     """Draw one bar a day, weekends paler, between a line for zero and one for the highest value."""
     if not days:
         return _soft("No usage.", element="p")
@@ -188,7 +189,7 @@ def _usage_chart(days: list[JsonObject]) -> Markup:
     )
 
 
-def _bar(left: float, day: JsonObject, highest: float, step: float) -> Markup:
+def _bar(left: float, day: wire.JsonObject, highest: float, step: float) -> Markup:
     value = day["totalUnits"]["value"]
     height = value / highest * (_HEIGHT - _FOOT - 10)
     moment = date.fromisoformat(day["statsDate"][:10])
@@ -210,8 +211,7 @@ _COLUMNS = 12
 _LARGEST = 24
 
 
-def _dashboard_grid(record: JsonObject) -> Markup:
-    """Draw one dashboard."""
+def _dashboard_grid(record: wire.JsonObject) -> Markup:
     dashboard = record["dashboard"]
     slug = dashboard.get("slugName")
     sections = dashboard.get("layout", {}).get("sections", [])
@@ -230,7 +230,7 @@ def _dashboard_grid(record: JsonObject) -> Markup:
     )
 
 
-def _row(row: JsonObject) -> Markup:
+def _row(row: wire.JsonObject) -> Markup:
     widgets = row.get("widgets", [])
     height = _size(row.get("appearance", {}).get("height") or 6)
     tiles = []
@@ -252,12 +252,12 @@ _HEADERS = {
     "Referrer-Policy": "no-referrer",
     "X-Content-Type-Options": "nosniff",
 }
-_TABLES: dict[str, tuple[str, str, type[WireObject]]] = {
-    "dashboards": ("dashboards", "slug", StoredDashboard),
-    "alerts": ("alert_definitions", "rowid", StoredAlertDefinition),
-    "SLOs": ("slos", "rowid", SloDefinition),
-    "policies": ("log_policies", "place", LogPolicy),
-    "views": ("saved_views", "id", SavedView),
+_TABLES: dict[str, tuple[str, str, type[wire.WireObject]]] = {
+    "dashboards": ("dashboards", "slug", dashboard_endpoints.StoredDashboard),
+    "alerts": ("alert_definitions", "rowid", alert_definition_endpoints.StoredAlertDefinition),
+    "SLOs": ("slos", "rowid", slo_endpoints.SloDefinition),
+    "policies": ("log_policies", "place", log_policy_endpoints.LogPolicy),
+    "views": ("saved_views", "id", saved_view_endpoints.SavedView),
 }
 """Table, column to sort by and model."""
 
@@ -298,7 +298,7 @@ def policy() -> str:
 
 def _body(store: Store, record: RequestRecord, today: date) -> Markup:
     held = {
-        name: [whole(model, record) for record in store.records(table, f"ORDER BY {column}")]
+        name: [wire.whole(model, record) for record in store.records(table, f"ORDER BY {column}")]
         for name, (table, column, model) in _TABLES.items()
     }
     active = {alert_id for (alert_id,) in store.rows("SELECT alert_id FROM active_alerts")}
@@ -319,7 +319,7 @@ def _body(store: Store, record: RequestRecord, today: date) -> Markup:
         "open incidents": sum("closedAt" not in incident for incident in incidents),
         "cases": len(cases),
     }
-    chart = _usage_chart(last_days(store, today, _CHART_DAYS))
+    chart = _usage_chart(record_endpoints.last_days(store, today, _CHART_DAYS))
     return tag(
         "body",
         tag(

@@ -1,6 +1,6 @@
 """Listings: how models read a query string, and how sorted records are divided into pages.
 
-The reader of requests makes a tree with lists of texts as leaves (see `bodies`). The model of a
+The reader of requests makes a tree with lists of texts as leaves (see `wire`). The model of a
 query is an ordinary model with fields that accept such leaves. Bounds of a page are the emulator's
 own, as the API document shows none.
 
@@ -22,8 +22,7 @@ from typing import Annotated, Any, ClassVar
 from pydantic import BeforeValidator, Field
 from pydantic_core import PydanticCustomError
 
-from reconciler.emulator.bodies import InvalidRequestError, Rendered, as_text, canonical
-from reconciler.emulator.wire_models import Int32, JsonObject, WireObject, bounds, timestamp
+from reconciler.emulator import wire
 
 LARGEST_PAGE = 1000
 
@@ -82,7 +81,7 @@ def _moment(sent: object) -> object:
         return text
     try:
         moment = datetime.fromisoformat(text)
-        return timestamp(moment.replace(tzinfo=moment.tzinfo or UTC))
+        return wire.timestamp(moment.replace(tzinfo=moment.tzinfo or UTC))
     except (ValueError, OverflowError):
         raise PydanticCustomError("timestamp", "not a timestamp") from None
 
@@ -94,12 +93,12 @@ Moment = Annotated[
     BeforeValidator(_moment),
     Field(json_schema_extra={"format": "date-time"}),
 ]
-PageSize = Annotated[Int32, BeforeValidator(_integer), bounds(1, LARGEST_PAGE)]
+PageSize = Annotated[wire.Int32, BeforeValidator(_integer), wire.bounds(1, LARGEST_PAGE)]
 TextMap = Annotated[dict[str, list[str]], BeforeValidator(_map)]
 Objects = BeforeValidator(_objects)
 
 
-class TimeRange(WireObject):
+class TimeRange(wire.WireObject):
     """A span from one moment on, and before another."""
 
     from_: Annotated[Moment | None, Field(alias="from")] = None
@@ -110,7 +109,7 @@ class TimeRange(WireObject):
         return (self.from_ or "") <= moment and (self.to is None or moment < self.to)
 
 
-class PageRequest(WireObject):
+class PageRequest(wire.WireObject):
     """The size and token of a page; the size is required (docs/assumptions.md)."""
 
     skip: ClassVar[int] = 0
@@ -125,7 +124,7 @@ class OptionalPageRequest(PageRequest):
     page_size: PageSize = 100
 
 
-class FieldOrder(WireObject):
+class FieldOrder(wire.WireObject):
     """One criterion of a sort order."""
 
     field_name: Text = ""
@@ -135,11 +134,11 @@ class FieldOrder(WireObject):
 OrderBys = Annotated[list[FieldOrder], Objects, Field(alias="order_bys", default_factory=list)]
 
 
-class PageInfo(WireObject):
+class PageInfo(wire.WireObject):
     """The number of records in all, and the token of the next page; the last page has none."""
 
     next_page_token: str = ""
-    total_size: Int32 = 0
+    total_size: wire.Int32 = 0
 
 
 def any_of(wanted: list[Any], value: object) -> bool:
@@ -147,7 +146,7 @@ def any_of(wanted: list[Any], value: object) -> bool:
     return not wanted or value in wanted
 
 
-def has_labels(labels: JsonObject, wanted: dict[str, list[str]]) -> bool:
+def has_labels(labels: wire.JsonObject, wanted: dict[str, list[str]]) -> bool:
     """Return whether labels have a wanted value for each wanted key."""
     return all(labels.get(key) in values for key, values in wanted.items())
 
@@ -168,7 +167,9 @@ class Listing:
     fields: tuple[str, ...]
     identity: str
 
-    def page(self, records: Sequence[JsonObject], asked: Any, *orders: tuple[str, str]) -> Rendered:
+    def page(
+        self, records: Sequence[wire.JsonObject], asked: Any, *orders: tuple[str, str]
+    ) -> wire.Rendered:
         """Return the page that a request asks for: of its token, or the first without one.
 
         Each of the `orders` is a field and a direction.
@@ -183,7 +184,7 @@ class Listing:
                     return 1 if (left > right) != descending else -1
             return 0
 
-        def position(record: JsonObject) -> Position:
+        def position(record: wire.JsonObject) -> Position:
             return [_sort_key(field, record) for field, _ in criteria]
 
         ordered = list(records)
@@ -200,7 +201,7 @@ class Listing:
             content = json.dumps([fingerprint, position(shown[-1])])
             token = base64.urlsafe_b64encode(content.encode()).decode().rstrip("=")
         info = {"nextPageToken": token, "totalSize": len(ordered)}
-        return as_text({self.name: shown, "pagination": info})
+        return wire.as_text({self.name: shown, "pagination": info})
 
     def _criterion(self, field: str, direction: str) -> tuple[str, bool]:
         """Return a field and whether it descends; an empty field or `..._UNSPECIFIED` is the usual.
@@ -209,10 +210,10 @@ class Listing:
         """
         name = field or self.fields[0]
         if name not in self.fields:
-            raise InvalidRequestError(f"the order: {name} is not a field to sort by")
+            raise wire.InvalidRequestError(f"the order: {name} is not a field to sort by")
         descends = _DIRECTIONS.get(direction.rpartition("_")[2].upper())
         if descends is None:
-            raise InvalidRequestError(f"the order: {direction} is not a direction")
+            raise wire.InvalidRequestError(f"the order: {direction} is not a direction")
         return name, descends
 
 
@@ -227,9 +228,9 @@ _DIRECTIONS = {
 }
 
 
-def _fingerprint(asked: WireObject) -> str:
+def _fingerprint(asked: wire.WireObject) -> str:
     content = asked.model_dump(mode="json", exclude={"pagination"})
-    return hashlib.sha256(canonical(content).encode()).hexdigest()[:16]
+    return hashlib.sha256(wire.canonical(content).encode()).hexdigest()[:16]
 
 
 def _end_in(token: str, fingerprint: str, parts: int) -> Position:
@@ -246,10 +247,10 @@ def _end_in(token: str, fingerprint: str, parts: int) -> Position:
         ):
             return position
         case _:
-            raise InvalidRequestError("pagination.pageToken: not a token of this listing")
+            raise wire.InvalidRequestError("pagination.pageToken: not a token of this listing")
 
 
-def _sort_key(field: str, record: JsonObject) -> list[bool | int | str]:
+def _sort_key(field: str, record: wire.JsonObject) -> list[bool | int | str]:
     """Return a sort key for any value: absent values first, severities by their rank."""
     value = record.get(field)
     text = "" if value is None else str(value)

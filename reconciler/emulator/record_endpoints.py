@@ -23,28 +23,9 @@ from uuid import NAMESPACE_URL, uuid5
 from pydantic import Field
 from pydantic.alias_generators import to_camel
 
-from reconciler.emulator import paging
-from reconciler.emulator.bodies import (
-    InvalidRequestError,
-    MissingObjectError,
-    Rendered,
-    as_text,
-    read,
-)
+from reconciler.emulator import paging, wire
 from reconciler.emulator.database import Store
 from reconciler.emulator.endpoint import Call, Resource
-from reconciler.emulator.wire_models import (
-    Empty,
-    Int32,
-    JsonObject,
-    Labels,
-    OpenEnum,
-    Timestamp,
-    Uuid,
-    WireObject,
-    bounds,
-    timestamp,
-)
 
 PLATFORM_RECORDS = Resource(
     "alert_events (key TEXT PRIMARY KEY, at TEXT NOT NULL,"
@@ -54,21 +35,21 @@ PLATFORM_RECORDS = Resource(
 )
 
 
-class AlertEvent(WireObject):
+class AlertEvent(wire.WireObject):
     """One event; its time is in seconds since 1970, as text."""
 
-    company_id: Int32
+    company_id: wire.Int32
     cx_event_key: str
     cx_event_dedup_key: str
-    cx_event_labels: Labels = Field(default_factory=dict)
-    cx_event_metadata: JsonObject = Field(default_factory=dict)
-    cx_event_payload: JsonObject = Field(default_factory=dict)
+    cx_event_labels: wire.Labels = Field(default_factory=dict)
+    cx_event_metadata: wire.JsonObject = Field(default_factory=dict)
+    cx_event_payload: wire.JsonObject = Field(default_factory=dict)
     cx_event_payload_type: str = ""
     cx_event_timestamp: str
     cx_event_type: str = ""
 
 
-class AlertEventQuery(WireObject):
+class AlertEventQuery(wire.WireObject):
     """Query of endpoint 2; `alert_ids` are ids of alert *versions*."""
 
     alert_ids: Annotated[list[str], Field(alias="alert_ids")] = Field(default_factory=list)
@@ -82,7 +63,7 @@ class AlertEventQuery(WireObject):
     pagination: paging.OptionalPageRequest = paging.OptionalPageRequest()
 
 
-class AlertEventListReply(WireObject):
+class AlertEventListReply(wire.WireObject):
     """Reply of endpoint 2."""
 
     events: list[AlertEvent] = Field(default_factory=list)
@@ -96,14 +77,14 @@ _ALERT_EVENTS = paging.Listing(
 
 def keep_alert_event(store: Store, event: AlertEvent, *, version_id: str) -> None:
     """Store an event of an alert version; one with the same key is replaced."""
-    at = timestamp(datetime.fromtimestamp(int(event.cx_event_timestamp), UTC))
-    store.keep("alert_events", event.cx_event_key, at, version_id, as_text(event))
+    at = wire.timestamp(datetime.fromtimestamp(int(event.cx_event_timestamp), UTC))
+    store.keep("alert_events", event.cx_event_key, at, version_id, wire.as_text(event))
 
 
 @PLATFORM_RECORDS.answers(
     2, "GET", "/alerts/events/v3/alert-events", AlertEventQuery, AlertEventListReply, in_query=True
 )
-def _list_alert_events(call: Call, asked: AlertEventQuery) -> Rendered:
+def _list_alert_events(call: Call, asked: AlertEventQuery) -> wire.Rendered:
     rows = call.store.rows("SELECT at, version_id, record FROM alert_events")
     events = [
         json.loads(record)
@@ -119,18 +100,18 @@ def _list_alert_events(call: Call, asked: AlertEventQuery) -> Rendered:
     return _ALERT_EVENTS.page(found, asked, *orders)
 
 
-CaseCategory = Annotated[str, OpenEnum("CASE_CATEGORY_", "UNSPECIFIED", "SECURITY", "AVAILABILITY")]
+CaseCategory = Annotated[
+    str, wire.OpenEnum("CASE_CATEGORY_", "UNSPECIFIED", "SECURITY", "AVAILABILITY")
+]
 CasePriority = Annotated[
-    str, OpenEnum("CASE_PRIORITY_", "UNSPECIFIED", "P1", "P2", "P3", "P4", "P5")
+    str, wire.OpenEnum("CASE_PRIORITY_", "UNSPECIFIED", "P1", "P2", "P3", "P4", "P5")
 ]
-CaseState = Annotated[str, OpenEnum("CASE_STATE_", "UNSPECIFIED", "CREATED", "ACTIVE", "RESOLVED")]
-CaseStatus = Annotated[
-    str, OpenEnum("CASE_STATUS_", "UNSPECIFIED", "OPEN", "ACKNOWLEDGED", "CLOSED")
+CaseState = Annotated[
+    str, wire.OpenEnum("CASE_STATE_", "UNSPECIFIED", "CREATED", "ACTIVE", "RESOLVED")
 ]
-CaseResolver = Annotated[str, OpenEnum("CASE_RESOLVER_", "UNSPECIFIED", "USER", "SYSTEM")]
 CaseOrderField = Annotated[
     str,
-    OpenEnum(
+    wire.OpenEnum(
         "CASE_ORDER_BY_FIELD_",
         "UNSPECIFIED",
         "CREATE_TIME",
@@ -142,70 +123,73 @@ CaseOrderField = Annotated[
     ),
 ]
 CaseOrderDirection = Annotated[
-    str, OpenEnum("CASE_ORDER_BY_DIRECTION_", "UNSPECIFIED", "ASC", "DESC")
-]
-IndicatorGrouping = Annotated[str, OpenEnum("GROUPING_TYPE_", "UNSPECIFIED")]
-IndicatorPriority = Annotated[str, OpenEnum("ALERT_PRIORITY_", "UNSPECIFIED", "P1", "P2", "P3")]
-IndicatorState = Annotated[
-    str, OpenEnum("ALERT_INDICATOR_STATE_", "UNSPECIFIED", "TRIGGERED", "RESOLVED")
+    str, wire.OpenEnum("CASE_ORDER_BY_DIRECTION_", "UNSPECIFIED", "ASC", "DESC")
 ]
 
 
-class KeyValue(WireObject):
+class KeyValue(wire.WireObject):
     """A label or one part of a grouping."""
 
     key: str = ""
     value: str = ""
 
 
-class KeyValues(WireObject):
+class KeyValues(wire.WireObject):
     """A key and its values; any of the values matches."""
 
     key: str = ""
     values: list[str] = Field(default_factory=list)
 
 
-class PriorityDetails(WireObject):
+class PriorityDetails(wire.WireObject):
     """The priority of the system, and that of a person, which replaces it."""
 
     override: CasePriority = "CASE_PRIORITY_UNSPECIFIED"
     system: CasePriority = "CASE_PRIORITY_UNSPECIFIED"
 
 
-class Assignee(WireObject):
+class Assignee(wire.WireObject):
     """The person who works on the case."""
 
-    user_id: Uuid
+    user_id: wire.Uuid
 
 
-class ResolutionDetails(WireObject):
+class ResolutionDetails(wire.WireObject):
     """When the case ended, and who ended it."""
 
-    resolve_time: Timestamp | None = None
-    resolved_by: CaseResolver = "CASE_RESOLVER_UNSPECIFIED"
+    resolve_time: wire.Timestamp | None = None
+    resolved_by: Annotated[
+        str, wire.OpenEnum("CASE_RESOLVER_", "UNSPECIFIED", "USER", "SYSTEM")
+    ] = "CASE_RESOLVER_UNSPECIFIED"
 
 
-class AlertIndicator(WireObject):
+class AlertIndicator(wire.WireObject):
     """An alert that is part of the case."""
 
     alert_id: str
     alert_version_id: str
-    grouping_type: IndicatorGrouping = "GROUPING_TYPE_UNSPECIFIED"
+    grouping_type: Annotated[str, wire.OpenEnum("GROUPING_TYPE_", "UNSPECIFIED")] = (
+        "GROUPING_TYPE_UNSPECIFIED"
+    )
     groupings: list[KeyValue] = Field(default_factory=list)
-    priority: IndicatorPriority = "ALERT_PRIORITY_UNSPECIFIED"
-    state: IndicatorState = "ALERT_INDICATOR_STATE_UNSPECIFIED"
-    trigger_time: Timestamp | None = None
-    resolve_time: Timestamp | None = None
+    priority: Annotated[str, wire.OpenEnum("ALERT_PRIORITY_", "UNSPECIFIED", "P1", "P2", "P3")] = (
+        "ALERT_PRIORITY_UNSPECIFIED"
+    )
+    state: Annotated[
+        str, wire.OpenEnum("ALERT_INDICATOR_STATE_", "UNSPECIFIED", "TRIGGERED", "RESOLVED")
+    ] = "ALERT_INDICATOR_STATE_UNSPECIFIED"
+    trigger_time: wire.Timestamp | None = None
+    resolve_time: wire.Timestamp | None = None
 
 
-class Case(WireObject):
+class Case(wire.WireObject):
     """Something people work on until it is resolved."""
 
     required_in_answers: ClassVar[frozenset[str]] = frozenset(
         {"category", "createTime", "id", "priority", "state", "status", "title"}
     )
 
-    id: Uuid
+    id: wire.Uuid
     readable_id: str = ""
     title: str
     description: str = ""
@@ -213,10 +197,12 @@ class Case(WireObject):
     priority: CasePriority
     priority_details: PriorityDetails | None = None
     state: CaseState
-    status: CaseStatus
-    create_time: Timestamp
-    update_time: Timestamp | None = None
-    acknowledge_time: Timestamp | None = None
+    status: Annotated[
+        str, wire.OpenEnum("CASE_STATUS_", "UNSPECIFIED", "OPEN", "ACKNOWLEDGED", "CLOSED")
+    ]
+    create_time: wire.Timestamp
+    update_time: wire.Timestamp | None = None
+    acknowledge_time: wire.Timestamp | None = None
     assignee: Assignee | None = None
     groupings: list[KeyValue] = Field(default_factory=list)
     labels: list[KeyValue] = Field(default_factory=list)
@@ -224,14 +210,14 @@ class Case(WireObject):
     alert_indicators: list[AlertIndicator] = Field(default_factory=list)
 
 
-class AssigneeFilter(WireObject):
+class AssigneeFilter(wire.WireObject):
     """No assignee, or one person."""
 
-    unassigned: Empty | None = None
-    user_id: Uuid | None = None
+    unassigned: wire.Empty | None = None
+    user_id: wire.Uuid | None = None
 
 
-class CaseFilters(WireObject):
+class CaseFilters(wire.WireObject):
     """Conditions on a case; an empty filter matches all cases."""
 
     assignees: list[AssigneeFilter] = Field(default_factory=list)
@@ -244,22 +230,22 @@ class CaseFilters(WireObject):
     text_search: str = ""
 
 
-class CaseOrder(WireObject):
+class CaseOrder(wire.WireObject):
     """The sort order of cases; an unspecified value is the same as an absent value."""
 
     direction: CaseOrderDirection = "CASE_ORDER_BY_DIRECTION_UNSPECIFIED"
     field: CaseOrderField = "CASE_ORDER_BY_FIELD_UNSPECIFIED"
 
 
-class CasePagination(WireObject):
+class CasePagination(wire.WireObject):
     """Which page; `skip` leaves out that many cases before it."""
 
-    page_size: Annotated[Int32, bounds(0, paging.LARGEST_PAGE)] = 0
+    page_size: Annotated[wire.Int32, wire.bounds(0, paging.LARGEST_PAGE)] = 0
     page_token: str = ""
-    skip: Annotated[Int32, bounds(0)] = 0
+    skip: Annotated[wire.Int32, wire.bounds(0)] = 0
 
 
-class CaseListRequest(WireObject):
+class CaseListRequest(wire.WireObject):
     """Request of endpoint 7."""
 
     filters: CaseFilters = CaseFilters()
@@ -267,7 +253,7 @@ class CaseListRequest(WireObject):
     pagination: CasePagination = CasePagination()
 
 
-class CaseListReply(WireObject):
+class CaseListReply(wire.WireObject):
     """Reply of endpoint 7."""
 
     cases: list[Case] = Field(default_factory=list)
@@ -282,7 +268,7 @@ _CASE_LISTING = paging.Listing(
 
 def keep_case(store: Store, case: Case) -> None:
     """Store a case; a case with the same id is replaced."""
-    store.keep("cases", case.id, as_text(case))
+    store.keep("cases", case.id, wire.as_text(case))
 
 
 @PLATFORM_RECORDS.answers(
@@ -294,11 +280,11 @@ def keep_case(store: Store, case: Case) -> None:
     permission="case:Read",
     only_reads=True,
 )
-def _list_cases(call: Call, request: CaseListRequest) -> Rendered:
+def _list_cases(call: Call, request: CaseListRequest) -> wire.Rendered:
     form = call.profile.case_statuses
     for index, status in enumerate(request.filters.statuses):
         if form != "either" and status.startswith(_STATUS) != (form == "prefixed"):
-            raise InvalidRequestError(f"filters.statuses[{index}]: {status!r} is not {form}")
+            raise wire.InvalidRequestError(f"filters.statuses[{index}]: {status!r} is not {form}")
     found = [case for case in call.store.records("cases") if _case_passes(case, request.filters)]
     # `CASE_ORDER_BY_FIELD_CREATE_TIME` is `createTime`.
     field = to_camel(request.order_by.field.removeprefix("CASE_ORDER_BY_FIELD_").lower())
@@ -306,7 +292,7 @@ def _list_cases(call: Call, request: CaseListRequest) -> Rendered:
     return _CASE_LISTING.page(found, request, order)
 
 
-def _case_passes(case: JsonObject, filters: CaseFilters) -> bool:
+def _case_passes(case: wire.JsonObject, filters: CaseFilters) -> bool:
     text = filters.text_search.casefold()
     return (
         paging.any_of(filters.categories, case["category"])
@@ -326,7 +312,7 @@ def _case_passes(case: JsonObject, filters: CaseFilters) -> bool:
     )
 
 
-def _has_pairs(pairs: list[JsonObject], wanted: Iterable[KeyValues]) -> bool:
+def _has_pairs(pairs: list[wire.JsonObject], wanted: Iterable[KeyValues]) -> bool:
     return all(
         any(
             pair["key"] == key_values.key and paging.any_of(key_values.values, pair["value"])
@@ -336,7 +322,7 @@ def _has_pairs(pairs: list[JsonObject], wanted: Iterable[KeyValues]) -> bool:
     )
 
 
-def _case_has_assignee(case: JsonObject, wanted: list[AssigneeFilter]) -> bool:
+def _case_has_assignee(case: wire.JsonObject, wanted: list[AssigneeFilter]) -> bool:
     holder = case.get("assignee", {}).get("userId")
     return not wanted or any(
         assignee_filter.user_id == holder
@@ -356,7 +342,7 @@ UsageRange = Literal[
 ]
 
 
-class Units(WireObject):
+class Units(wire.WireObject):
     """A number in an object; zero is a number like any other."""
 
     required_in_answers: ClassVar[frozenset[str]] = frozenset({"value"})
@@ -364,10 +350,10 @@ class Units(WireObject):
     value: float = 0.0
 
 
-class DailyUnits(WireObject):
+class DailyUnits(wire.WireObject):
     """The usage of one day."""
 
-    stats_date: Timestamp
+    stats_date: wire.Timestamp
     blocked_metrics_units: Units = Units()
     blocked_units: Units = Units()
     cpu_profiles_units: Units = Units()
@@ -383,13 +369,13 @@ class DailyUnits(WireObject):
     total_units: Units = Units()
 
 
-class UsageRequest(WireObject):
+class UsageRequest(wire.WireObject):
     """Request of endpoint 19; an unspecified range is the current month."""
 
     range: UsageRange = "RANGE_UNSPECIFIED"
 
 
-class UsageReply(WireObject):
+class UsageReply(wire.WireObject):
     """Reply of endpoint 19, the oldest day first."""
 
     required_in_answers: ClassVar[frozenset[str]] = frozenset({"units"})
@@ -407,10 +393,10 @@ _DAYS = {
 
 def keep_daily_units(store: Store, units: DailyUnits) -> None:
     """Store the usage of a day; an earlier record of the day is replaced."""
-    store.keep("daily_units", units.stats_date[:10], as_text(units))
+    store.keep("daily_units", units.stats_date[:10], wire.as_text(units))
 
 
-def last_days(store: Store, today: date, number: int) -> list[JsonObject]:
+def last_days(store: Store, today: date, number: int) -> list[wire.JsonObject]:
     """Return the last days, with today."""
     first = today - timedelta(days=number - 1)
     between = "WHERE day BETWEEN ? AND ? ORDER BY day"
@@ -420,22 +406,28 @@ def last_days(store: Store, today: date, number: int) -> list[JsonObject]:
 @PLATFORM_RECORDS.answers(
     19, "POST", "/dataplans/data-usage/v2/daily:units", UsageRequest, UsageReply, only_reads=True
 )
-def _daily_units(call: Call, request: UsageRequest) -> Rendered:
+def _daily_units(call: Call, request: UsageRequest) -> wire.Rendered:
     today = date.fromisoformat(call.now[:10])
-    return as_text({"units": last_days(call.store, today, _DAYS.get(request.range, today.day))})
+    return wire.as_text(
+        {"units": last_days(call.store, today, _DAYS.get(request.range, today.day))}
+    )
 
 
 IncidentSeverity = Annotated[
     str,
-    OpenEnum("INCIDENT_SEVERITY_", "UNSPECIFIED", "LOW", "INFO", "WARNING", "ERROR", "CRITICAL"),
+    wire.OpenEnum(
+        "INCIDENT_SEVERITY_", "UNSPECIFIED", "LOW", "INFO", "WARNING", "ERROR", "CRITICAL"
+    ),
 ]
-IncidentState = Annotated[str, OpenEnum("INCIDENT_STATE_", "UNSPECIFIED", "TRIGGERED", "RESOLVED")]
+IncidentState = Annotated[
+    str, wire.OpenEnum("INCIDENT_STATE_", "UNSPECIFIED", "TRIGGERED", "RESOLVED")
+]
 IncidentStatus = Annotated[
-    str, OpenEnum("INCIDENT_STATUS_", "UNSPECIFIED", "TRIGGERED", "ACKNOWLEDGED", "RESOLVED")
+    str, wire.OpenEnum("INCIDENT_STATUS_", "UNSPECIFIED", "TRIGGERED", "ACKNOWLEDGED", "RESOLVED")
 ]
 IncidentEventType = Annotated[
     str,
-    OpenEnum(
+    wire.OpenEnum(
         "INCIDENT_EVENT_TYPE_",
         "UNSPECIFIED",
         "OPEN",
@@ -447,36 +439,34 @@ IncidentEventType = Annotated[
         "SNOOZE_INDICATOR",
     ),
 ]
-OriginatorType = Annotated[str, OpenEnum("ORIGINATOR_TYPE_", "UNSPECIFIED", "USER", "AUTOMATIC")]
-IncidentAlertType = Annotated[
-    str, OpenEnum("INCIDENT_EVENT_ALERT_TYPE_", "STANDARD_OR_UNSPECIFIED", "METRIC", "SLO")
-]
 
 
-class User(WireObject):
+class User(wire.WireObject):
     """A person by id."""
 
     user_id: str = ""
 
 
-class Assignment(WireObject):
+class Assignment(wire.WireObject):
     """Who gave the incident to whom."""
 
     assigned_by: User | None = None
     assigned_to: User | None = None
 
 
-class IncidentEvent(WireObject):
+class IncidentEvent(wire.WireObject):
     """One step in the life of an incident; `close` is there for the last one."""
 
     id: str
     incident_event_type: IncidentEventType = "INCIDENT_EVENT_TYPE_UNSPECIFIED"
-    originator_type: OriginatorType = "ORIGINATOR_TYPE_UNSPECIFIED"
+    originator_type: Annotated[
+        str, wire.OpenEnum("ORIGINATOR_TYPE_", "UNSPECIFIED", "USER", "AUTOMATIC")
+    ] = "ORIGINATOR_TYPE_UNSPECIFIED"
     administrative_event: User | None = None
-    close: Empty | None = None
+    close: wire.Empty | None = None
 
 
-class Incident(WireObject):
+class Incident(wire.WireObject):
     """Something that went wrong; it is open while it has no `closedAt`."""
 
     required_in_answers: ClassVar[frozenset[str]] = frozenset({"id"})
@@ -484,47 +474,49 @@ class Incident(WireObject):
     id: str
     name: str = ""
     description: str = ""
-    created_at: Timestamp | None = None
-    closed_at: Timestamp | None = None
+    created_at: wire.Timestamp | None = None
+    closed_at: wire.Timestamp | None = None
     duration: str = ""
     severity: IncidentSeverity = "INCIDENT_SEVERITY_UNSPECIFIED"
     state: IncidentState = "INCIDENT_STATE_UNSPECIFIED"
     status: IncidentStatus = "INCIDENT_STATUS_UNSPECIFIED"
     is_muted: bool = False
     last_state_update_key: str = ""
-    last_state_update_time: Timestamp | None = None
-    contextual_labels: Labels = Field(default_factory=dict)
-    display_labels: Labels = Field(default_factory=dict)
+    last_state_update_time: wire.Timestamp | None = None
+    contextual_labels: wire.Labels = Field(default_factory=dict)
+    display_labels: wire.Labels = Field(default_factory=dict)
     meta_labels: list[KeyValue] = Field(default_factory=list)
     assignments: list[Assignment] = Field(default_factory=list)
     events: list[IncidentEvent] = Field(default_factory=list)
 
 
-class IncidentEventMetadata(WireObject):
+class IncidentEventMetadata(wire.WireObject):
     """The alert behind an event, and the state of its incident at that time."""
 
     alert_group_by_fields: list[str] = Field(default_factory=list)
     alert_id: str = ""
     alert_labels: list[KeyValue] = Field(default_factory=list)
     alert_name: str = ""
-    alert_type: IncidentAlertType = "INCIDENT_EVENT_ALERT_TYPE_STANDARD_OR_UNSPECIFIED"
-    incident_permutation: Annotated[Empty, Field(default_factory=Empty)]
+    alert_type: Annotated[
+        str, wire.OpenEnum("INCIDENT_EVENT_ALERT_TYPE_", "STANDARD_OR_UNSPECIFIED", "METRIC", "SLO")
+    ] = "INCIDENT_EVENT_ALERT_TYPE_STANDARD_OR_UNSPECIFIED"
+    incident_permutation: Annotated[wire.Empty, Field(default_factory=wire.Empty)]
     incident_severity: IncidentSeverity = "INCIDENT_SEVERITY_UNSPECIFIED"
     incident_state: IncidentState = "INCIDENT_STATE_UNSPECIFIED"
     incident_status: IncidentStatus = "INCIDENT_STATUS_UNSPECIFIED"
     is_muted: bool = False
 
 
-class ExtendedIncidentEvent(WireObject):
+class ExtendedIncidentEvent(wire.WireObject):
     """An incident event as the listing shows it."""
 
     cx_event_key: str
-    cx_event_timestamp: Timestamp
+    cx_event_timestamp: wire.Timestamp
     incident_event: IncidentEvent
     incident_event_extended_metadata: IncidentEventMetadata
 
 
-class IncidentListReply(WireObject):
+class IncidentListReply(wire.WireObject):
     """Reply of endpoint 8."""
 
     required_in_answers: ClassVar[frozenset[str]] = frozenset({"incidents", "pagination"})
@@ -533,7 +525,7 @@ class IncidentListReply(WireObject):
     pagination: paging.PageInfo
 
 
-class IncidentEventListReply(WireObject):
+class IncidentEventListReply(wire.WireObject):
     """Reply of endpoint 9."""
 
     required_in_answers: ClassVar[frozenset[str]] = frozenset({"items"})
@@ -542,13 +534,13 @@ class IncidentEventListReply(WireObject):
     pagination: paging.PageInfo | None = None
 
 
-class IncidentCloseReply(WireObject):
+class IncidentCloseReply(wire.WireObject):
     """Reply of endpoint 10: the incidents it closed."""
 
     incidents: list[Incident] = Field(default_factory=list)
 
 
-class IncidentFilter(WireObject):
+class IncidentFilter(wire.WireObject):
     """Conditions on an incident; an absent filter matches all incidents."""
 
     application_name: list[str] = Field(default_factory=list)
@@ -565,7 +557,7 @@ class IncidentFilter(WireObject):
     created_at_range: paging.TimeRange = paging.TimeRange()
 
 
-class IncidentQuery(WireObject):
+class IncidentQuery(wire.WireObject):
     """Query of endpoint 8, which has an empty body."""
 
     filter: IncidentFilter = IncidentFilter()
@@ -573,7 +565,7 @@ class IncidentQuery(WireObject):
     order_bys: paging.OrderBys
 
 
-class IncidentEventFilter(WireObject):
+class IncidentEventFilter(wire.WireObject):
     """Conditions on an incident event."""
 
     name: paging.Text = ""
@@ -586,14 +578,14 @@ class IncidentEventFilter(WireObject):
     timestamp: paging.TimeRange = paging.TimeRange()
 
 
-class EventOrder(WireObject):
+class EventOrder(wire.WireObject):
     """The sort order of incident events."""
 
     field: paging.Text = ""
     direction: paging.Text = ""
 
 
-class IncidentEventQuery(WireObject):
+class IncidentEventQuery(wire.WireObject):
     """Query of endpoint 9."""
 
     filter: IncidentEventFilter = IncidentEventFilter()
@@ -601,7 +593,7 @@ class IncidentEventQuery(WireObject):
     order_by: Annotated[EventOrder, Field(alias="order_by")] = EventOrder()
 
 
-class CloseQuery(WireObject):
+class CloseQuery(wire.WireObject):
     """Query of endpoint 10, which has no body."""
 
     incident_ids: Annotated[list[str], Field(alias="incident_ids", min_length=1)]
@@ -627,7 +619,7 @@ class AlertBehind:
 def incident_in(store: Store, incident_id: str) -> Incident | None:
     """Return a stored incident, or None."""
     record = store.find("incidents", incident_id)
-    return read(Incident, record) if record else None
+    return wire.read(Incident, record) if record else None
 
 
 def open_incident(store: Store, incident: Incident, alert: AlertBehind, *, now: str) -> None:
@@ -668,13 +660,13 @@ def _note(
         incident_event_type=f"INCIDENT_EVENT_TYPE_{step}",
         originator_type="ORIGINATOR_TYPE_USER" if user_id else "ORIGINATOR_TYPE_AUTOMATIC",
         administrative_event=User(user_id=user_id) if user_id else None,
-        close=Empty() if step == "CLOSE" else None,
+        close=wire.Empty() if step == "CLOSE" else None,
     )
     incident.events.append(event)
     incident.last_state_update_time = now
     incident.last_state_update_key = event.id
     behind = json.dumps([alert.id, alert.name, alert.labels, alert.group_by])
-    store.keep("incidents", incident.id, behind, as_text(incident))
+    store.keep("incidents", incident.id, behind, wire.as_text(incident))
     extended = ExtendedIncidentEvent(
         cx_event_key=event.id,
         cx_event_timestamp=now,
@@ -684,14 +676,14 @@ def _note(
             alert_id=alert.id,
             alert_labels=[KeyValue(key=key, value=text) for key, text in alert.labels.items()],
             alert_name=alert.name,
-            incident_permutation=Empty(),
+            incident_permutation=wire.Empty(),
             incident_severity=incident.severity,
             incident_state=incident.state,
             incident_status=incident.status,
             is_muted=incident.is_muted,
         ),
     )
-    store.keep("incident_events", event.id, incident.id, now, as_text(extended))
+    store.keep("incident_events", event.id, incident.id, now, wire.as_text(extended))
 
 
 def _alert_of(store: Store, incident: Incident) -> AlertBehind:
@@ -711,14 +703,14 @@ _INCIDENT_EVENTS = paging.Listing("items", ("cxEventTimestamp", "cxEventKey"), "
 @INCIDENTS.answers(
     8, "POST", _PATH, IncidentQuery, IncidentListReply, in_query=True, only_reads=True
 )
-def _list_incidents(call: Call, asked: IncidentQuery) -> Rendered:
+def _list_incidents(call: Call, asked: IncidentQuery) -> wire.Rendered:
     incidents = call.store.records("incidents")
     found = [incident for incident in incidents if _incident_passes(incident, asked.filter)]
     orders = [(order.field_name, order.direction) for order in asked.order_bys]
     return _LISTING.page(found, asked, *orders)
 
 
-def _incident_passes(incident: JsonObject, wanted: IncidentFilter) -> bool:
+def _incident_passes(incident: wire.JsonObject, wanted: IncidentFilter) -> bool:
     labels = incident["contextualLabels"]
     text = wanted.search_query.casefold()
     return (
@@ -740,7 +732,7 @@ def _incident_passes(incident: JsonObject, wanted: IncidentFilter) -> bool:
     )
 
 
-def _incident_has_assignee(incident: JsonObject, wanted: list[str]) -> bool:
+def _incident_has_assignee(incident: wire.JsonObject, wanted: list[str]) -> bool:
     holders = {
         assignment.get("assignedTo", {}).get("userId") for assignment in incident["assignments"]
     }
@@ -750,7 +742,7 @@ def _incident_has_assignee(incident: JsonObject, wanted: list[str]) -> bool:
 @INCIDENTS.answers(
     9, "GET", _PATH + "/events", IncidentEventQuery, IncidentEventListReply, in_query=True
 )
-def _list_incident_events(call: Call, asked: IncidentEventQuery) -> Rendered:
+def _list_incident_events(call: Call, asked: IncidentEventQuery) -> wire.Rendered:
     rows = call.store.rows(
         """SELECT incident_events.record, incidents.record
            FROM incident_events JOIN incidents ON incidents.id = incident_events.incident_id"""
@@ -760,7 +752,9 @@ def _list_incident_events(call: Call, asked: IncidentEventQuery) -> Rendered:
     return _INCIDENT_EVENTS.page(found, asked, (asked.order_by.field, asked.order_by.direction))
 
 
-def _event_passes(event: JsonObject, incident: JsonObject, wanted: IncidentEventFilter) -> bool:
+def _event_passes(
+    event: wire.JsonObject, incident: wire.JsonObject, wanted: IncidentEventFilter
+) -> bool:
     behind = event["incidentEventExtendedMetadata"]
     labels = {pair["key"]: pair["value"] for pair in behind["alertLabels"]}
     return (
@@ -781,7 +775,7 @@ def _close(call: Call, asked: CloseQuery) -> IncidentCloseReply:
     for incident_id in dict.fromkeys(asked.incident_ids):
         incident = incident_in(call.store, incident_id)
         if incident is None:
-            raise MissingObjectError("incident", incident_id)
+            raise wire.MissingObjectError("incident", incident_id)
         named.append(incident)
     reply = IncidentCloseReply()
     for index, incident in enumerate(named):

@@ -13,40 +13,39 @@ from functools import partial
 from importlib.resources import files
 from typing import Any
 
-from reconciler.emulator.alert_definition_endpoints import (
-    ALERT_DEFINITIONS,
-    ALERT_RECORDS,
-    AlertDefProperties,
-    StoredAlertDefinition,
-    plant,
+from reconciler.emulator import (
+    alert_definition_endpoints,
+    dashboard_endpoints,
+    life,
+    log_policy_endpoints,
+    record_endpoints,
+    saved_view_endpoints,
+    slo_endpoints,
+    wire,
 )
-from reconciler.emulator.bodies import Rendered, as_text, in_snake_case, read
-from reconciler.emulator.dashboard_endpoints import DASHBOARD_RECORDS, DASHBOARDS
 from reconciler.emulator.database import Store
 from reconciler.emulator.endpoint import Author, Call, Endpoint, NoBody, Records, Resource
 from reconciler.emulator.faults import PartialBulk
-from reconciler.emulator.life import LIFE, fill_usage, let_pass
-from reconciler.emulator.log_policy_endpoints import LOG_POLICIES
 from reconciler.emulator.profile import ExtraList, ExtraRead, Profile
-from reconciler.emulator.record_endpoints import INCIDENTS, PLATFORM_RECORDS
-from reconciler.emulator.saved_view_endpoints import SAVED_VIEW_RECORDS, SAVED_VIEWS, SavedView
-from reconciler.emulator.slo_endpoints import SLO_RECORDS, SLOS
-from reconciler.emulator.wire_models import JsonObject, WireObject, timestamp
 
 
-class Listed(WireObject):
+class Listed(wire.WireObject):
     """An answer of a list: its shape is the profile's."""
 
 
 STORED = {
-    "AlertDefinition": ALERT_RECORDS,
-    "SLO": SLO_RECORDS,
-    "Dashboard": DASHBOARD_RECORDS,
-    "SavedView": SAVED_VIEW_RECORDS,
+    "AlertDefinition": alert_definition_endpoints.ALERT_RECORDS,
+    "SLO": slo_endpoints.SLO_RECORDS,
+    "Dashboard": dashboard_endpoints.DASHBOARD_RECORDS,
+    "SavedView": saved_view_endpoints.SAVED_VIEW_RECORDS,
 }
-_MODELS: dict[str, tuple[type[WireObject], type[WireObject], str]] = {
-    "AlertDefinition": (StoredAlertDefinition, AlertDefProperties, "alertDefProperties"),
-    "SavedView": (SavedView, SavedView, ""),
+_MODELS: dict[str, tuple[type[wire.WireObject], type[wire.WireObject], str]] = {
+    "AlertDefinition": (
+        alert_definition_endpoints.StoredAlertDefinition,
+        alert_definition_endpoints.AlertDefProperties,
+        "alertDefProperties",
+    ),
+    "SavedView": (saved_view_endpoints.SavedView, saved_view_endpoints.SavedView, ""),
 }
 """The model of a record, the model of a sent write, and the field of the record with it."""
 
@@ -79,30 +78,30 @@ def extra_endpoints(profile: Profile) -> Iterator[Endpoint[Any]]:
         )
 
 
-def _record(records: Records, call: Call, _: NoBody) -> Rendered:
-    return as_text(records.read(call.store, call.path["id"]))
+def _record(records: Records, call: Call, _: NoBody) -> wire.Rendered:
+    return wire.as_text(records.read(call.store, call.path["id"]))
 
 
-def _all(records: Records, listing: ExtraList, call: Call, _: NoBody) -> Rendered:
+def _all(records: Records, listing: ExtraList, call: Call, _: NoBody) -> wire.Rendered:
     items = []
     for record in call.store.records(records.table):
-        item: JsonObject = {}
+        item: wire.JsonObject = {}
         _put(item, listing.id, _value_at(record, records.id))
         _put(item, listing.name, _value_at(record, records.name))
         items.append(item)
-    return as_text(_around(items, listing.items))
+    return wire.as_text(_around(items, listing.items))
 
 
-def _shaped(kind: str, read: ExtraRead, profile: Profile, record: JsonObject) -> Any:
+def _shaped(kind: str, read: ExtraRead, profile: Profile, record: wire.JsonObject) -> Any:
     """Return a stored record as the profile has it, with the written fields at their place."""
     model, content_model, wrapped = _MODELS[kind]
     content = record.get(wrapped) or {} if wrapped else {**record, "id": None}
     written = {key: value for key, value in content.items() if value is not None}
     rest = {key: value for key, value in record.items() if wrapped and key not in (wrapped, "id")}
     if profile.read_names == "snake":
-        written = in_snake_case(written, content_model)
-        rest = in_snake_case(rest, model)
-    shaped: JsonObject = {**rest, "id": record["id"]}
+        written = wire.in_snake_case(written, content_model)
+        rest = wire.in_snake_case(rest, model)
+    shaped: wire.JsonObject = {**rest, "id": record["id"]}
     if read.spec:
         _put(shaped, read.spec, written)
     else:
@@ -117,7 +116,7 @@ def _around(value: Any, place: str) -> Any:
     return value
 
 
-def _put(holder: JsonObject, place: str, value: Any) -> None:
+def _put(holder: wire.JsonObject, place: str, value: Any) -> None:
     *steps, last = place.split(".")
     for step in steps:
         holder = holder.setdefault(step, {})
@@ -130,16 +129,16 @@ def _value_at(record: Any, place: str) -> Any:
     return record
 
 
-def _record_schema(content_model: type[WireObject], read: ExtraRead) -> JsonObject:
-    content: JsonObject = {"$ref": f"#/components/schemas/{content_model.__name__}"}
-    identified: JsonObject = {"type": "object", "required": ["id"], "properties": {"id": {}}}
+def _record_schema(content_model: type[wire.WireObject], read: ExtraRead) -> wire.JsonObject:
+    content: wire.JsonObject = {"$ref": f"#/components/schemas/{content_model.__name__}"}
+    identified: wire.JsonObject = {"type": "object", "required": ["id"], "properties": {"id": {}}}
     both = [content, identified]
     if read.spec:
         both = [identified, _objects_around(content, read.spec)]
     return _objects_around({"allOf": both}, read.record)
 
 
-def _objects_around(schema: JsonObject, place: str) -> JsonObject:
+def _objects_around(schema: wire.JsonObject, place: str) -> wire.JsonObject:
     for step in reversed(place.split(".") if place else []):
         schema = {"type": "object", "required": [step], "properties": {step: schema}}
     return schema
@@ -149,19 +148,19 @@ SEEDED = Resource("seeds (name TEXT PRIMARY KEY)")
 """The seeds that were added."""
 
 RESOURCES = (
-    ALERT_DEFINITIONS,
-    PLATFORM_RECORDS,
-    DASHBOARDS,
-    INCIDENTS,
-    SLOS,
-    LOG_POLICIES,
-    SAVED_VIEWS,
-    LIFE,
+    alert_definition_endpoints.ALERT_DEFINITIONS,
+    record_endpoints.PLATFORM_RECORDS,
+    dashboard_endpoints.DASHBOARDS,
+    record_endpoints.INCIDENTS,
+    slo_endpoints.SLOS,
+    log_policy_endpoints.LOG_POLICIES,
+    saved_view_endpoints.SAVED_VIEWS,
+    life.LIFE,
     SEEDED,
 )
 
 
-REQUESTS: tuple[tuple[int, JsonObject], ...] = tuple(
+REQUESTS: tuple[tuple[int, wire.JsonObject], ...] = tuple(
     (request["endpoint"], request["body"])
     for request in json.loads(files("reconciler.emulator").joinpath("demo.json").read_bytes())
 )
@@ -185,10 +184,10 @@ def fill(store: Store, seed: str, now: datetime) -> None:
             return
         store.write("INSERT INTO seeds VALUES (?)", seed)
         begin = now - timedelta(days=28)
-        plant(store, ALERTS, timestamp(begin - timedelta(days=90)))
+        alert_definition_endpoints.plant(store, ALERTS, wire.timestamp(begin - timedelta(days=90)))
         call = Call(
             store=store,
-            now=timestamp(begin),
+            now=wire.timestamp(begin),
             author=Author("mira@shop.example"),
             path={},
             # Ids are always the same.
@@ -200,6 +199,6 @@ def fill(store: Store, seed: str, now: datetime) -> None:
         }
         for number, body in REQUESTS:
             endpoint = endpoints[number]
-            endpoint.answer(call, read(endpoint.request, body))
-        fill_usage(store, (now - timedelta(days=400)).astimezone(UTC).date(), now)
-        let_pass(store, begin, now)
+            endpoint.answer(call, wire.read(endpoint.request, body))
+        life.fill_usage(store, (now - timedelta(days=400)).astimezone(UTC).date(), now)
+        life.let_pass(store, begin, now)

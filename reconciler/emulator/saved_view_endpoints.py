@@ -8,24 +8,16 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field, model_validator
 
-from reconciler.emulator.bodies import InvalidRequestError, as_json, as_text, read
+from reconciler.emulator import wire
 from reconciler.emulator.endpoint import Call, Records, Resource
-from reconciler.emulator.wire_models import (
-    Int32,
-    OpenEnum,
-    Timestamp,
-    WireObject,
-    bounds,
-    choice,
-    rule,
-)
 
 ViewType = Annotated[
     str,
-    OpenEnum("VIEW_TYPE_", "UNSPECIFIED", "LOGS", "TEMPLATES", "ARCHIVE_LOGS", "ARCHIVE_TEMPLATES"),
+    wire.OpenEnum(
+        "VIEW_TYPE_", "UNSPECIFIED", "LOGS", "TEMPLATES", "ARCHIVE_LOGS", "ARCHIVE_TEMPLATES"
+    ),
 ]
 
-ViewName = Annotated[str, Field(min_length=1, max_length=250)]
 FolderId = Annotated[
     str,
     Field(
@@ -36,55 +28,55 @@ FolderId = Annotated[
 ]
 
 
-class QuickSelection(WireObject):
+class QuickSelection(wire.WireObject):
     """The last so many seconds."""
 
-    seconds: Annotated[Int32, bounds(0)] = 0
+    seconds: Annotated[wire.Int32, wire.bounds(0)] = 0
     caption: str = ""
 
 
-class CustomSelection(WireObject):
+class CustomSelection(wire.WireObject):
     """A span from one moment to another."""
 
-    from_time: Timestamp | None = None
-    to_time: Timestamp | None = None
+    from_time: wire.Timestamp | None = None
+    to_time: wire.Timestamp | None = None
 
 
-class TimeSelection(WireObject):
+class TimeSelection(wire.WireObject):
     """The time range of the view."""
 
     quick_selection: QuickSelection | None = None
     custom_selection: CustomSelection | None = None
 
-    _one_selection = choice("quick_selection", "custom_selection")
+    _one_selection = wire.choice("quick_selection", "custom_selection")
 
 
-class ViewFilter(WireObject):
+class ViewFilter(wire.WireObject):
     """The values of one field that are ticked."""
 
     name: str = ""
     selected_values: dict[str, bool] = Field(default_factory=dict)
 
 
-class ViewFilters(WireObject):
+class ViewFilters(wire.WireObject):
     """The filters next to the query; the list may be empty."""
 
     filters: list[ViewFilter] = Field(default_factory=list)
 
 
-class SearchQuery(WireObject):
+class SearchQuery(wire.WireObject):
     """The query of the view, which may be empty."""
 
     query: str = ""
     syntax_type: str | None = None
 
 
-class SavedViewFields(WireObject):
+class SavedViewFields(wire.WireObject):
     """The fields that create and replace share; only replace has an id, in the path."""
 
     read_only: ClassVar[frozenset[str]] = frozenset({"id"})
 
-    name: ViewName
+    name: Annotated[str, Field(min_length=1, max_length=250)]
     time_selection: TimeSelection
     filters: ViewFilters | None = None
     folder_id: FolderId | None = None
@@ -96,7 +88,7 @@ class CreateSavedView(SavedViewFields):
     """Request of endpoint 20, which does not know `isCompactMode`."""
 
     _no_compact_mode = model_validator(mode="after")(
-        rule(
+        wire.rule(
             lambda view: "isCompactMode" not in (view.model_extra or {}),
             "unknown_field",
             "isCompactMode is not a field of create",
@@ -107,7 +99,7 @@ class CreateSavedView(SavedViewFields):
 class SavedView(SavedViewFields):
     """Request of endpoint 21 and reply of 20 and 21; in a request the id is ignored."""
 
-    id: Int32 | None = None
+    id: wire.Int32 | None = None
     is_compact_mode: bool = False
 
 
@@ -121,8 +113,8 @@ _LARGEST_ID = 2**31 - 1
 def _create(call: Call, request: CreateSavedView) -> SavedView:
     SAVED_VIEW_RECORDS.refuse_taken_name(call, request.name, 0)
     view_id = call.store.write("INSERT INTO saved_views (record) VALUES ('')")
-    view = read(SavedView, {**as_json(request), "id": view_id})
-    call.store.keep("saved_views", view_id, as_text(view))
+    view = wire.read(SavedView, {**wire.as_json(request), "id": view_id})
+    call.store.keep("saved_views", view_id, wire.as_text(view))
     return view
 
 
@@ -130,10 +122,10 @@ def _create(call: Call, request: CreateSavedView) -> SavedView:
 def _replace(call: Call, request: SavedView) -> SavedView:
     sent = call.path["id"]
     if not re.fullmatch(r"[1-9][0-9]{0,9}", sent) or int(sent) > _LARGEST_ID:
-        raise InvalidRequestError(f"id: not an int32 from 1 to {_LARGEST_ID}")
+        raise wire.InvalidRequestError(f"id: not an int32 from 1 to {_LARGEST_ID}")
     SAVED_VIEW_RECORDS.refuse_taken_name(call, request.name, int(sent))
     if call.profile.put_unknown == "missing":
         SAVED_VIEW_RECORDS.read(call.store, sent)
     view = request.model_copy(update={"id": int(sent)})
-    call.store.keep("saved_views", view.id, as_text(view))
+    call.store.keep("saved_views", view.id, wire.as_text(view))
     return view

@@ -19,11 +19,10 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from reconciler.emulator.app import create_app
-from reconciler.emulator.bodies import RefusalError, refusal
 from reconciler.emulator.faults import CLOSE_EXTENSION, Faults
 from reconciler.emulator.life import keep_living
 from reconciler.emulator.profile import Profile
-from reconciler.emulator.wire_models import utc_now
+from reconciler.emulator.wire import RefusalError, refusal, utc_now
 
 
 class ClosableConnection(H11Protocol):

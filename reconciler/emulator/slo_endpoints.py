@@ -16,26 +16,9 @@ from uuid import uuid4
 from pydantic import ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
+from reconciler.emulator import wire
 from reconciler.emulator.alert_definition_endpoints import watching
-from reconciler.emulator.bodies import (
-    InvalidRequestError,
-    MissingObjectError,
-    Rendered,
-    TakenError,
-    as_text,
-    whole,
-)
 from reconciler.emulator.endpoint import Call, NoBody, Records, Resource
-from reconciler.emulator.wire_models import (
-    Int32,
-    JsonObject,
-    Labels,
-    OpenEnum,
-    Timestamp,
-    Uuid,
-    WireObject,
-    choice,
-)
 
 SloTimeFrame = Literal[
     "SLO_TIME_FRAME_UNSPECIFIED",
@@ -44,10 +27,9 @@ SloTimeFrame = Literal[
     "SLO_TIME_FRAME_21_DAYS",
     "SLO_TIME_FRAME_28_DAYS",
 ]
-SloWindow = Annotated[str, OpenEnum("WINDOW_SLO_WINDOW_", "UNSPECIFIED", "1_MINUTE", "5_MINUTES")]
 ComparisonOperator = Annotated[
     str,
-    OpenEnum(
+    wire.OpenEnum(
         "COMPARISON_OPERATOR_",
         "UNSPECIFIED",
         "GREATER_THAN",
@@ -56,48 +38,49 @@ ComparisonOperator = Annotated[
         "LESS_THAN_OR_EQUALS",
     ),
 ]
-MissingDataStrategy = Annotated[
-    str, OpenEnum("MISSING_DATA_STRATEGY_", "UNSPECIFIED", "UNCOUNTED", "GOOD", "BAD")
-]
 
 
-class MetricQuery(WireObject):
+class MetricQuery(wire.WireObject):
     """A query over metrics."""
 
     query: Annotated[str, Field(min_length=1)]
 
 
-class RequestBasedMetricSli(WireObject):
+class RequestBasedMetricSli(wire.WireObject):
     """Good events over all events."""
 
     good_events: MetricQuery
     total_events: MetricQuery
 
 
-class WindowBasedMetricSli(WireObject):
+class WindowBasedMetricSli(wire.WireObject):
     """The share of windows in which a query keeps to a threshold."""
 
     query: MetricQuery
-    window: SloWindow = "WINDOW_SLO_WINDOW_UNSPECIFIED"
+    window: Annotated[
+        str, wire.OpenEnum("WINDOW_SLO_WINDOW_", "UNSPECIFIED", "1_MINUTE", "5_MINUTES")
+    ] = "WINDOW_SLO_WINDOW_UNSPECIFIED"
     comparison_operator: ComparisonOperator = "COMPARISON_OPERATOR_UNSPECIFIED"
     threshold: float = 0.0
-    missing_data_strategy: MissingDataStrategy = "MISSING_DATA_STRATEGY_UNSPECIFIED"
+    missing_data_strategy: Annotated[
+        str, wire.OpenEnum("MISSING_DATA_STRATEGY_", "UNSPECIFIED", "UNCOUNTED", "GOOD", "BAD")
+    ] = "MISSING_DATA_STRATEGY_UNSPECIFIED"
 
 
-class Grouping(WireObject):
+class Grouping(wire.WireObject):
     """Labels that split one SLO into many."""
 
     labels: list[str] = Field(default_factory=list)
 
 
-class Revision(WireObject):
+class Revision(wire.WireObject):
     """Which version of an SLO this is, counted from 1."""
 
-    revision: Int32 = 0
-    update_time: Timestamp | None = None
+    revision: wire.Int32 = 0
+    update_time: wire.Timestamp | None = None
 
 
-class SloDefinition(WireObject):
+class SloDefinition(wire.WireObject):
     """Request of endpoints 11, 12 and 14; the read-only fields are ignored."""
 
     model_config = ConfigDict(
@@ -115,38 +98,38 @@ class SloDefinition(WireObject):
     )
     read_only: ClassVar[frozenset[str]] = metadata | {"type"}
 
-    id: Uuid | None = None
+    id: wire.Uuid | None = None
     name: Annotated[str, Field(min_length=1)]
     description: str = ""
     target_threshold_percentage: Annotated[float, Field(ge=0, le=100)]
     slo_time_frame: SloTimeFrame = "SLO_TIME_FRAME_UNSPECIFIED"
-    labels: Labels = Field(default_factory=dict)
+    labels: wire.Labels = Field(default_factory=dict)
     grouping: Grouping = Grouping()
     request_based_metric_sli: RequestBasedMetricSli | None = None
     window_based_metric_sli: WindowBasedMetricSli | None = None
     creator: str | None = None
     type: str | None = None
-    create_time: Timestamp | None = None
-    update_time: Timestamp | None = None
+    create_time: wire.Timestamp | None = None
+    update_time: wire.Timestamp | None = None
     revision: Revision | None = None
 
-    _one_sli = choice("request_based_metric_sli", "window_based_metric_sli", is_required=True)
+    _one_sli = wire.choice("request_based_metric_sli", "window_based_metric_sli", is_required=True)
 
 
-class SloReply(WireObject):
+class SloReply(wire.WireObject):
     """Reply of endpoints 11 and 13."""
 
     slo: SloDefinition
 
 
-class SloReplaceReply(WireObject):
+class SloReplaceReply(wire.WireObject):
     """Reply of endpoint 12, with the alerts that watch the SLO."""
 
     slo: SloDefinition
     effected_slo_alert_ids: list[str] = Field(default_factory=list)
 
 
-class AlertValidation(WireObject):
+class AlertValidation(wire.WireObject):
     """Why an alert would break."""
 
     id: str
@@ -155,7 +138,7 @@ class AlertValidation(WireObject):
     error_message: str
 
 
-class SloValidateReply(WireObject):
+class SloValidateReply(wire.WireObject):
     """Reply of endpoint 14; alerts without a problem are left out."""
 
     alerts_validation_result: list[AlertValidation] = Field(default_factory=list)
@@ -165,7 +148,7 @@ _NO_BUDGET = 100  # percent: nothing may fail, so there is no budget to watch
 
 
 def _alerts_broken_by(
-    after: SloDefinition, before: JsonObject, alerts: Iterable[JsonObject]
+    after: SloDefinition, before: wire.JsonObject, alerts: Iterable[wire.JsonObject]
 ) -> Iterator[AlertValidation]:
     """Yield each stored alert that could not work with the new definition.
 
@@ -202,10 +185,10 @@ def _create(call: Call, request: SloDefinition) -> SloReply:
     _check_sli(call, request, "request_based_metric_sli")
     takes_id = call.profile.client_slo_ids
     if request.id is not None and not takes_id and call.profile.read_only_fields == "refused":
-        raise InvalidRequestError("id: set by the service only")
+        raise wire.InvalidRequestError("id: set by the service only")
     slo_id = request.id if request.id is not None and takes_id else str(uuid4())
     if call.store.find("slos", slo_id) is not None:
-        raise TakenError(f"slo {slo_id}")
+        raise wire.TakenError(f"slo {slo_id}")
     return SloReply(slo=_keep(call, request, slo_id, None))
 
 
@@ -213,27 +196,27 @@ def _create(call: Call, request: SloDefinition) -> SloReply:
 def _replace(call: Call, request: SloDefinition) -> SloReplaceReply:
     _check_sli(call, request, "window_based_metric_sli")
     if request.id is None:
-        raise InvalidRequestError("id: required")
+        raise wire.InvalidRequestError("id: required")
     before = call.store.find("slos", request.id)
     if before is None and call.profile.put_unknown == "missing":
-        raise MissingObjectError("slo", request.id)
+        raise wire.MissingObjectError("slo", request.id)
     slo = _keep(call, request, request.id, before)
     affected = [alert["id"] for alert in watching(call.store, request.id)] if before else []
     return SloReplaceReply(slo=slo, effected_slo_alert_ids=affected)
 
 
 @SLOS.answers(13, "GET", _PATH + "/{id}", NoBody, SloReply)
-def _read(call: Call, _: NoBody) -> Rendered:
+def _read(call: Call, _: NoBody) -> wire.Rendered:
     slo_id = call.path["id"]
     record = call.store.find("slos", slo_id.lower())
     if record is None:
-        raise MissingObjectError("slo", slo_id)
-    return as_text({"slo": record})
+        raise wire.MissingObjectError("slo", slo_id)
+    return wire.as_text({"slo": record})
 
 
 def _check_sli(call: Call, request: SloDefinition, documented: str) -> None:
     if call.profile.slis == "documented" and getattr(request, documented) is None:
-        raise InvalidRequestError(f"{to_camel(documented)}: required")
+        raise wire.InvalidRequestError(f"{to_camel(documented)}: required")
 
 
 @SLOS.answers(14, "POST", _PATH + "/validate", SloDefinition, SloValidateReply, only_reads=True)
@@ -241,19 +224,21 @@ def _validate(call: Call, request: SloDefinition) -> SloValidateReply:
     _check_sli(call, request, "window_based_metric_sli")
     if request.id is None:
         if call.profile.validation != "any":
-            raise InvalidRequestError("id: required")
+            raise wire.InvalidRequestError("id: required")
         return SloValidateReply()
     stored = call.store.find("slos", request.id)
     if stored is None and call.profile.validation != "any":
-        raise MissingObjectError("slo", request.id)
+        raise wire.MissingObjectError("slo", request.id)
     if call.profile.validation == "documented" and request.window_based_metric_sli is None:
-        raise InvalidRequestError("windowBasedMetricSli: required")
-    before = whole(SloDefinition, stored) if stored else {"grouping": {"labels": []}}
+        raise wire.InvalidRequestError("windowBasedMetricSli: required")
+    before = wire.whole(SloDefinition, stored) if stored else {"grouping": {"labels": []}}
     broken = _alerts_broken_by(request, before, watching(call.store, request.id))
     return SloValidateReply(alerts_validation_result=list(broken))
 
 
-def _keep(call: Call, sent: SloDefinition, slo_id: str, before: JsonObject | None) -> SloDefinition:
+def _keep(
+    call: Call, sent: SloDefinition, slo_id: str, before: wire.JsonObject | None
+) -> SloDefinition:
     """Store an SLO under its id; without a record `before`, it is new."""
     SLO_RECORDS.refuse_taken_name(call, sent.name, slo_id)
     named = "SLO_TYPE_REQUEST" if sent.request_based_metric_sli else "SLO_TYPE_WINDOW"
@@ -273,5 +258,5 @@ def _keep(call: Call, sent: SloDefinition, slo_id: str, before: JsonObject | Non
         and "slo_time_frame" not in sent.model_fields_set
     ):
         kept.slo_time_frame = "SLO_TIME_FRAME_28_DAYS"
-    call.store.keep("slos", slo_id, as_text(kept))
+    call.store.keep("slos", slo_id, wire.as_text(kept))
     return kept

@@ -1,7 +1,5 @@
 """The lines of a journal as stores keep them: entries as JSON, sums, header, moves, and rescue."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

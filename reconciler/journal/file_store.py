@@ -1,7 +1,5 @@
 """A journal's lines in one file of a private folder: append, fsync, a lock of its process."""
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import fcntl
@@ -202,6 +200,9 @@ class FileStore(Store):
             yield
         except FileNotFoundError as error:
             raise JournalError(f"{self.path} cannot be written: {_REPLACED}") from error
+        except FileExistsError:
+            # Another program made it meanwhile.
+            raise JournalError(f"{self.path} cannot be written: {_CHANGED}") from None
         except OSError as error:
             if error.errno != errno.ESTALE:
                 self._end = None
@@ -219,18 +220,10 @@ class FileStore(Store):
         if self._end not in (None, size):
             raise OSError(errno.ESTALE, _CHANGED)
 
-    def _open(self) -> int:
-        """Open the known file, or make it where there was none."""
-        making = os.O_CREAT | os.O_EXCL if self._inode is None else 0
-        try:
-            return os.open(self.path, os.O_WRONLY | making | _FLAGS, 0o600)
-        except FileExistsError:
-            raise OSError(errno.ESTALE, _CHANGED) from None
-
     def _write(self, content: bytes) -> None:
         is_new = self._inode is None
-        descriptor = self._open()
-        try:
+        making = os.O_CREAT | os.O_EXCL if is_new else 0
+        with _open(self.path, os.O_WRONLY | making | _FLAGS) as descriptor:
             if is_new:
                 self._inode = _inode(descriptor)
             self._check_file(_inode(descriptor))
@@ -243,8 +236,6 @@ class FileStore(Store):
             reached(Point.JOURNAL_WRITTEN)
             os.fsync(descriptor)
             reached(Point.JOURNAL_SYNCED)
-        finally:
-            os.close(descriptor)
         if is_new:
             sync_folder(self.path.parent)
         # A file that was removed meanwhile does not keep what was written.

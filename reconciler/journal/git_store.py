@@ -1,7 +1,5 @@
 """A journal's lines in the commits of their own ref, which is moved by compare-and-swap."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import shutil
@@ -453,7 +451,6 @@ class GitStore(store.Store):
         return lines, []
 
     def _blobs(self, commit: str) -> dict[str, str]:
-        """Return the blob of each file of a commit."""
         listed = self._remote.git.run("ls-tree", "-z", commit).decode(errors="surrogateescape")
         named = (part.partition("\t") for part in listed.split("\0") if part)
         return {name: mode.split()[2] for mode, _, name in named}

@@ -5,39 +5,12 @@ same resource, also where only its id shows the new name. A run records who appl
 and from which commit. Compacting keeps the facts that later runs need.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, TypeAlias, assert_never
 
 from reconciler.document import ABSENT, Json, Missing, overlay, texts_in
 from reconciler.journal import entries as journaled
-from reconciler.journal.entries import (
-    AboutRuns,
-    AboutWrites,
-    ApprovalEntry,
-    Backup,
-    Compacted,
-    Drifted,
-    Entry,
-    Forgotten,
-    IdentifiedEntry,
-    ImportedEntry,
-    Looked,
-    Moved,
-    MovedIn,
-    OverrideEntry,
-    RefusedEntry,
-    Renamed,
-    RunEntry,
-    Settled,
-    Started,
-    Stored,
-    Unfrozen,
-    WatchedEntry,
-    WrittenEntry,
-)
 from reconciler.journal.line_fields import KnownSeal, KnownVersion, SeenDrift, TakenBack, fold, held
 from reconciler.model import Manifest, Ref, RemoteId
 from reconciler.model.guards import NEW_JOURNAL
@@ -62,6 +35,16 @@ def seals_in(documents: Iterable[Json]) -> Sealed:
         if not isinstance(pair, str)
     )
 
+
+_Telling: TypeAlias = (
+    journaled.Started
+    | journaled.IdentifiedEntry
+    | journaled.WrittenEntry
+    | journaled.ImportedEntry
+    | journaled.Settled
+    | journaled.Backup
+    | journaled.Compacted
+)
 
 _Alias: TypeAlias = Ref | tuple[str, str]
 """An identity of a resource: a name, or its kind and id."""
@@ -117,17 +100,6 @@ class JournalSeals:
         larger.aliases |= smaller.aliases
         larger.seals |= smaller.seals
         self._things.update(dict.fromkeys(smaller.aliases, larger))
-
-
-_Telling: TypeAlias = (
-    journaled.Started
-    | journaled.IdentifiedEntry
-    | journaled.WrittenEntry
-    | journaled.ImportedEntry
-    | journaled.Settled
-    | journaled.Backup
-    | journaled.Compacted
-)
 
 
 def _declared(entry: _Telling) -> Json:
@@ -270,7 +242,7 @@ class History:
                 self._rename(entry.was, entry.ref)
             elif isinstance(entry, journaled.Forgotten):
                 self._forget(entry.ref)
-            elif isinstance(entry, OverrideEntry):
+            elif isinstance(entry, journaled.OverrideEntry):
                 self.is_confirmed |= NEW_JOURNAL in entry.codes
 
     @property
@@ -279,7 +251,6 @@ class History:
         return "" if self.is_confirmed else self.begun_by
 
     def _rename(self, was: Ref, ref: Ref) -> None:
-        """Move the memory of one name to another."""
         memory = self.memories.get(was)
         if memory is None or was == ref:
             return
@@ -473,10 +444,10 @@ class RunSummary:
     Its entries are those from `begins` up to `ends`, counted from 0.
     """
 
-    entry: RunEntry
-    overrides: list[OverrideEntry] = field(default_factory=list)
-    unfrozen: list[Unfrozen] = field(default_factory=list)
-    approvals: list[ApprovalEntry] = field(default_factory=list)
+    entry: journaled.RunEntry
+    overrides: list[journaled.OverrideEntry] = field(default_factory=list)
+    unfrozen: list[journaled.Unfrozen] = field(default_factory=list)
+    approvals: list[journaled.ApprovalEntry] = field(default_factory=list)
     outcomes: dict[Ref, str] = field(default_factory=dict)
     begins: int = 0
     ends: int = 0
@@ -491,24 +462,27 @@ class RunSummary:
         return {name: number for name in OUTCOMES if (number := self.count(name))}
 
 
-_REASONS = OverrideEntry | Unfrozen | ApprovalEntry
-_UNNAMED = RunEntry(run="", at="", actor="", commit="", digest="", command="")
+_REASONS = journaled.OverrideEntry | journaled.Unfrozen | journaled.ApprovalEntry
+_UNNAMED = journaled.RunEntry(run="", at="", actor="", commit="", digest="", command="")
 
 
-def runs_of(entries: Sequence[Entry]) -> list[RunSummary]:
+def runs_of(entries: Sequence[journaled.Entry]) -> list[RunSummary]:
     """Return the runs in the order of the journal.
 
     A lock keeps runs apart, so everything after a run's own entry belongs to that run. The entries
     that compacting kept for memories are already in the counts of the runs.
     """
     folded = max(
-        (at for at, entry in enumerate(entries) if isinstance(entry, Compacted)), default=-1
+        (at for at, entry in enumerate(entries) if isinstance(entry, journaled.Compacted)),
+        default=-1,
     )
     runs: list[RunSummary] = []
     for at, entry in enumerate(entries):
-        if isinstance(entry, RunEntry):
+        if isinstance(entry, journaled.RunEntry):
             runs.append(RunSummary(entry=entry, begins=at))
-        elif isinstance(entry, Backup | Looked | Moved | MovedIn):
+        elif isinstance(
+            entry, journaled.Backup | journaled.Looked | journaled.Moved | journaled.MovedIn
+        ):
             continue
         elif isinstance(entry, _REASONS) or at > folded:
             own = _run_of(entry)
@@ -521,103 +495,108 @@ def runs_of(entries: Sequence[Entry]) -> list[RunSummary]:
     return runs
 
 
-def _run_of(entry: AboutWrites | AboutRuns) -> str | None:
+def _run_of(entry: journaled.AboutWrites | journaled.AboutRuns) -> str | None:
     """Return the run that an entry names; None where it belongs to the run before it."""
     match entry:
-        case OverrideEntry() | Unfrozen() | ApprovalEntry():
+        case journaled.OverrideEntry() | journaled.Unfrozen() | journaled.ApprovalEntry():
             return None
-        case Settled() | Compacted() | Forgotten():
+        case journaled.Settled() | journaled.Compacted() | journaled.Forgotten():
             return None
-        case Renamed(run=""):
+        case journaled.Renamed(run=""):
             return None
         case _:
             return entry.run
 
 
-def _count(run: RunSummary, entry: AboutWrites | AboutRuns) -> None:
+def _count(run: RunSummary, entry: journaled.AboutWrites | journaled.AboutRuns) -> None:
     match entry:
-        case OverrideEntry():
+        case journaled.OverrideEntry():
             run.overrides.append(entry)
-        case Unfrozen():
+        case journaled.Unfrozen():
             run.unfrozen.append(entry)
-        case ApprovalEntry():
+        case journaled.ApprovalEntry():
             run.approvals.append(entry)
-        case Stored() | Compacted() | RunEntry():
+        case journaled.Stored() | journaled.Compacted() | journaled.RunEntry():
             pass
-        case WrittenEntry(adopted=True) | ImportedEntry(adopted=True):
+        case journaled.WrittenEntry(adopted=True) | journaled.ImportedEntry(adopted=True):
             run.outcomes[entry.ref] = "adopted"
-        case WrittenEntry(put_back=True):
+        case journaled.WrittenEntry(put_back=True):
             run.outcomes[entry.ref] = "put-back"
         case _:
             run.outcomes[entry.ref] = _BECAME[type(entry)]
 
 
-_BECAME: dict[type[Entry], str] = {
-    Started: "unanswered",
-    IdentifiedEntry: "unanswered",
-    WrittenEntry: "written",
-    ImportedEntry: "imported",
-    RefusedEntry: "refused",
-    Settled: "settled",
-    Renamed: "renamed",
-    Forgotten: "forgotten",
+_BECAME: dict[type[journaled.Entry], str] = {
+    journaled.Started: "unanswered",
+    journaled.IdentifiedEntry: "unanswered",
+    journaled.WrittenEntry: "written",
+    journaled.ImportedEntry: "imported",
+    journaled.RefusedEntry: "refused",
+    journaled.Settled: "settled",
+    journaled.Renamed: "renamed",
+    journaled.Forgotten: "forgotten",
 }
 
 
-def words_of(entries: Sequence[Entry]) -> str:
+def words_of(entries: Sequence[journaled.Entry]) -> str:
     """Return one line about an append, for people who read a store's own history."""
     return "; ".join((*_reported(entries), *_listed(entries))) or "journal"
 
 
-def _reported(entries: Sequence[Entry]) -> Iterator[str]:
+def _reported(entries: Sequence[journaled.Entry]) -> Iterator[str]:
     for entry in entries:
         match entry:
-            case RunEntry():
+            case journaled.RunEntry():
                 yield f"{entry.command} by {entry.actor}".strip()
-            case OverrideEntry() | Unfrozen() | Drifted() | WatchedEntry():
+            case (
+                journaled.OverrideEntry()
+                | journaled.Unfrozen()
+                | journaled.Drifted()
+                | journaled.WatchedEntry()
+            ):
                 yield _DID[type(entry)]
-            case ApprovalEntry():
+            case journaled.ApprovalEntry():
                 yield f"approved by {entry.principal}"
-            case Moved():
+            case journaled.Moved():
                 yield f"moved to {entry.to}"
-            case MovedIn():
+            case journaled.MovedIn():
                 yield f"arrived from {entry.origin}"
-            case Renamed():
+            case journaled.Renamed():
                 yield f"renamed {entry.was} to {entry.ref}"
             case _:
                 pass
 
 
-_DID: dict[type[Entry], str] = {
-    OverrideEntry: "guard overridden",
-    Unfrozen: "freeze broken",
-    Drifted: "looked for drift",
-    WatchedEntry: "looked for noise",
+_DID: dict[type[journaled.Entry], str] = {
+    journaled.OverrideEntry: "guard overridden",
+    journaled.Unfrozen: "freeze broken",
+    journaled.Drifted: "looked for drift",
+    journaled.WatchedEntry: "looked for noise",
 }
 
 
-def _listed(entries: Sequence[Entry]) -> Iterator[str]:
+def _listed(entries: Sequence[journaled.Entry]) -> Iterator[str]:
     for kind, verb in _VERBS.items():
         refs = [str(entry.ref) for entry in entries if isinstance(entry, kind)]
         if refs:
             yield f"{verb} {listed(refs, _SHOWN)}"
 
 
-_VERBS: dict[type[AboutWrites | Forgotten], str] = {
-    Started: "started",
-    IdentifiedEntry: "identified",
-    WrittenEntry: "written",
-    Stored: "stored otherwise",
-    ImportedEntry: "imported",
-    RefusedEntry: "refused",
-    Settled: "settled",
-    Compacted: "kept",
-    Forgotten: "forgotten",
+_VERBS: dict[type[journaled.AboutWrites | journaled.Forgotten], str] = {
+    journaled.Started: "started",
+    journaled.IdentifiedEntry: "identified",
+    journaled.WrittenEntry: "written",
+    journaled.Stored: "stored otherwise",
+    journaled.ImportedEntry: "imported",
+    journaled.RefusedEntry: "refused",
+    journaled.Settled: "settled",
+    journaled.Compacted: "kept",
+    journaled.Forgotten: "forgotten",
 }
 _SHOWN = 5
 
 
-def compacted(entries: Sequence[Entry], at: str) -> list[Entry]:
+def compacted(entries: Sequence[journaled.Entry], at: str) -> list[journaled.Entry]:
     """Return fewer entries with the same meaning.
 
     Kept are: the origin of a move; the runs with the counts of their outcomes, overrides and broken
@@ -626,40 +605,42 @@ def compacted(entries: Sequence[Entry], at: str) -> list[Entry]:
     """
     history = History()
     history.add(entries)
-    kept: list[Entry] = [entry for entry in entries if isinstance(entry, MovedIn)]
-    kept.extend(_runs(entries))
-    kept.extend(entry for entry in entries if isinstance(entry, WatchedEntry))
-    kept.extend(last_backups(entries).values())
     seals = JournalSeals()
     seals.add(entries)
+    kept = [
+        *(entry for entry in entries if isinstance(entry, journaled.MovedIn)),
+        *_runs(entries),
+        *(entry for entry in entries if isinstance(entry, journaled.WatchedEntry)),
+        *last_backups(entries).values(),
+    ]
     for ref, memory in sorted(history.memories.items()):
         older = seals.of(ref, memory.remote_id) - seals_in(memory.candidates)
         kept.extend(resource_entries(ref, memory, at, older))
     if history.looked is not None:
         drifts = tuple(drift for _, drift in sorted(history.drifts.items()))
-        kept.append(Drifted(at=history.looked, found=drifts))
+        kept.append(journaled.Drifted(at=history.looked, found=drifts))
     return kept
 
 
-def last_backups(entries: Iterable[Entry], run: str = "") -> dict[Ref, Backup]:
+def last_backups(entries: Iterable[journaled.Entry], run: str = "") -> dict[Ref, journaled.Backup]:
     """Return the last backup of each resource by its current name; with `run`, of that run only."""
-    last: dict[Ref, Backup] = {}
+    last: dict[Ref, journaled.Backup] = {}
     for entry in entries:
         match entry:
-            case Backup(ref=ref) if run in ("", entry.run):
+            case journaled.Backup(ref=ref) if run in ("", entry.run):
                 last[ref] = entry
-            case Renamed(ref=ref, was=was):
+            case journaled.Renamed(ref=ref, was=was):
                 last.pop(ref, None)
                 if was in last:
                     last[ref] = replace(last.pop(was), ref=ref)
-            case Forgotten(ref=ref):
+            case journaled.Forgotten(ref=ref):
                 last.pop(ref, None)
             case _:
                 pass
     return last
 
 
-def _runs(entries: Sequence[Entry]) -> Iterator[Entry]:
+def _runs(entries: Sequence[journaled.Entry]) -> Iterator[journaled.Entry]:
     for run in runs_of(entries):
         yield replace(run.entry, outcomes=run.counts)
         yield from run.overrides
@@ -669,10 +650,10 @@ def _runs(entries: Sequence[Entry]) -> Iterator[Entry]:
 
 def resource_entries(
     ref: Ref, memory: Memory, at: str, older: Sealed = frozenset()
-) -> Iterator[Entry]:
+) -> Iterator[journaled.Entry]:
     """Yield the entries of a memory: the writes in doubt, then one entry for the rest."""
     yield from memory.doubted
-    yield Compacted(
+    yield journaled.Compacted(
         at=at,
         ref=ref,
         remote_id=memory.remote_id,

@@ -10,8 +10,6 @@ writes: at every moment exactly one journal counts (see `check_place`), and repe
 finishes it.
 """
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import json
@@ -26,6 +24,7 @@ from typing import Any, Final, TypeAlias
 from uuid import uuid4
 
 from reconciler.errors import InvalidInput, JournalError, Locked
+from reconciler.journal import entries as journaled
 from reconciler.journal.content import (
     Content,
     StoreOpener,
@@ -40,18 +39,6 @@ from reconciler.journal.content import (
     parse_header,
     read_content,
     rescued,
-)
-from reconciler.journal.entries import (
-    Compacted,
-    Drifted,
-    Entry,
-    Header,
-    LastWrite,
-    Moved,
-    MovedIn,
-    OverrideEntry,
-    RunEntry,
-    Started,
 )
 from reconciler.journal.history import History, compacted, resource_entries, words_of
 from reconciler.journal.line_fields import LazyJson, held, pack
@@ -93,13 +80,13 @@ def checkpoint(text: bytes, content: Content, history: History) -> bytes:
     """Return the checkpoint of the whole lines of a text."""
     assert content.header is not None  # noqa: S101 - a text worth it has a first line
     size = text.rfind(b"\n") + 1
-    entries: list[Entry] = [
+    entries: list[journaled.Entry] = [
         entry
         for ref, memory in history.memories.items()
         for entry in resource_entries(ref, memory, "")
     ]
     if history.looked is not None:
-        entries.append(Drifted(at=history.looked, found=tuple(history.drifts.values())))
+        entries.append(journaled.Drifted(at=history.looked, found=tuple(history.drifts.values())))
     about = {
         "size": size,
         "digest": _digest(text, size),
@@ -135,23 +122,23 @@ def _digest(text: bytes, size: int) -> str:
     return hashlib.sha256(memoryview(text)[:size]).hexdigest()
 
 
-def _row(entry: Entry) -> CheckpointRow:
+def _row(entry: journaled.Entry) -> CheckpointRow:
     """Return an entry without its document, and the document's span in the text."""
     owner = _holder(entry)
     packed = held(owner, "declared") if owner is not None else None
     if not isinstance(packed, LazyJson):
         return [entry_document(entry)]
     match entry:
-        case Compacted(last=LastWrite() as last):
+        case journaled.Compacted(last=journaled.LastWrite() as last):
             entry = replace(entry, last=replace(last, declared={}))
-        case Started():
+        case journaled.Started():
             entry = replace(entry, declared={})
         case _:
             pass
     return [entry_document(entry), packed.start, packed.end, packed.place]
 
 
-def _entry(row: CheckpointRow, text: bytes) -> Entry:
+def _entry(row: CheckpointRow, text: bytes) -> journaled.Entry:
     document, *span = row
     entry = parse_entry(document, 0)
     if span:
@@ -160,11 +147,11 @@ def _entry(row: CheckpointRow, text: bytes) -> Entry:
     return entry
 
 
-def _holder(entry: Entry) -> Started | LastWrite | None:
+def _holder(entry: journaled.Entry) -> journaled.Started | journaled.LastWrite | None:
     match entry:
-        case Compacted(last=last):
+        case journaled.Compacted(last=last):
             return last
-        case Started():
+        case journaled.Started():
             return entry
         case _:
             return None
@@ -195,7 +182,7 @@ class Journal:
     content: Content = field(default_factory=Content)
     is_warned_of: bool = False
     begun_by: str = ""
-    _begun: RunEntry | None = None
+    _begun: journaled.RunEntry | None = None
     _lease: Lease | None = None
     _renewed: float = 0
     _wrote: bool = False
@@ -214,12 +201,12 @@ class Journal:
         return self._actor
 
     @property
-    def header(self) -> Header | None:
+    def header(self) -> journaled.Header | None:
         """The first line; None where there is no journal."""
         return self.content.header
 
     @property
-    def entries(self) -> list[Entry]:
+    def entries(self) -> list[journaled.Entry]:
         """All lines after the first."""
         return self.content.entries
 
@@ -288,7 +275,7 @@ class Journal:
             f"give each environment a journal of its own{self._hint(header)}"
         )
 
-    def _hint(self, header: Header) -> str:
+    def _hint(self, header: journaled.Header) -> str:
         """Return how to move a journal to another address of its service."""
         addresses = all("://" in target for target in (header.target, self.target))
         if header.environment != self.environment or not addresses:
@@ -397,9 +384,11 @@ class Journal:
         """Return the time as entries have it: UTC, to the second."""
         return moment(self.clock())
 
-    def run_entry(self, run: str, command: str, commit: str = "", digest: str = "") -> RunEntry:
+    def run_entry(
+        self, run: str, command: str, commit: str = "", digest: str = ""
+    ) -> journaled.RunEntry:
         """Return the entry of a run that begins now; `digest` is that of its plan."""
-        return RunEntry(
+        return journaled.RunEntry(
             run=run,
             at=self.now(),
             actor=self.actor,
@@ -408,11 +397,13 @@ class Journal:
             command=command,
         )
 
-    def begin(self, run: RunEntry) -> None:
+    def begin(self, run: journaled.RunEntry) -> None:
         """Set the entry that names the run: the first entry of the run's next append."""
         self._begun = run
 
-    def append(self, entries: Sequence[Entry], *, unproved: Sequence[Entry] = ()) -> None:
+    def append(
+        self, entries: Sequence[journaled.Entry], *, unproved: Sequence[journaled.Entry] = ()
+    ) -> None:
         """Write entries in one append and wait until they are stored.
 
         Raises JournalError, and Locked where the lock is not, or no longer, ours. Entries about
@@ -423,7 +414,7 @@ class Journal:
             entries = [self._begun, *entries]
         new = None
         if self.header is None:
-            new = Header(
+            new = journaled.Header(
                 environment=self.environment,
                 target=self.target,
                 created=self.now(),
@@ -442,17 +433,19 @@ class Journal:
         self.history.begun = True
         self.history.add(entries)
 
-    def compact(self, run: RunEntry) -> None:
+    def compact(self, run: journaled.RunEntry) -> None:
         """Replace all lines by fewer lines with the same meaning, and the entry of the run.
 
         The new header continues the sum of the last line. Raises JournalError, and Locked where the
         lock is not, or no longer, ours.
         """
-        header = self.header or Header(environment=self.environment, target=self.target, created="")
+        header = self.header or journaled.Header(
+            environment=self.environment, target=self.target, created=""
+        )
         header = replace(header, created=self.now(), continues=self.content.end)
         self.replace(header, [*compacted(self.entries, self.now()), run])
 
-    def replace(self, header: Header, entries: Sequence[Entry]) -> None:
+    def replace(self, header: journaled.Header, entries: Sequence[journaled.Entry]) -> None:
         """Replace all that is stored by a journal, in one write.
 
         The last entry is the message of the write. Raises JournalError, and Locked where the lock
@@ -481,13 +474,15 @@ class Journal:
         return self._lease
 
 
-def confirmed_beginning(journal: Journal) -> OverrideEntry:
+def confirmed_beginning(journal: Journal) -> journaled.OverrideEntry:
     """Return the entry of a person who confirms that no journal before this one is lost."""
     reason = f"the journal that `{journal.history.begun_by}` began is the first, or is to count"
-    return OverrideEntry(at=journal.now(), reason=reason, codes=(NEW_JOURNAL,))
+    return journaled.OverrideEntry(at=journal.now(), reason=reason, codes=(NEW_JOURNAL,))
 
 
-def _lines(header: Header | None, entries: Sequence[Entry], total: str) -> tuple[bytes, list[str]]:
+def _lines(
+    header: journaled.Header | None, entries: Sequence[journaled.Entry], total: str
+) -> tuple[bytes, list[str]]:
     """Return the lines of entries, after the header if there is one, and the sum of each line."""
     documents = [] if header is None else [header_document(header)]
     documents.extend(map(entry_document, entries))
@@ -517,7 +512,7 @@ class JournalMove:
 
 
 def move(
-    here: Journal, there: Journal, way: JournalMove, run: RunEntry, patience: LockTimeout
+    here: Journal, there: Journal, way: JournalMove, run: journaled.RunEntry, patience: LockTimeout
 ) -> Became:
     """Copy all entries to another store, and end this journal with a line that it moved.
 
@@ -532,7 +527,7 @@ def move(
     ):
         header = _header(here)
         match here.entries[-1:]:
-            case [Moved(run=left)]:
+            case [journaled.Moved(run=left)]:
                 return _finished(here, there, left, run)
             case _:
                 here.check()
@@ -541,16 +536,20 @@ def move(
                 f"there is a journal of its own at {there.place} already: name a place where "
                 "there is none, or take that one away first"
             )
-        arrived = MovedIn(at=here.now(), run=run.run, origin=way.origin)
+        arrived = journaled.MovedIn(at=here.now(), run=run.run, origin=way.origin)
         there.replace(_at(header, way.target, here), [*here.entries, arrived])
-        here.append([Moved(at=here.now(), run=run.run, to=way.to)])
+        here.append([journaled.Moved(at=here.now(), run=run.run, to=way.to)])
         there.append([run])
         return Became.MOVED
 
 
-def _finished(here: Journal, there: Journal, left: str, run: RunEntry) -> Became:
+def _finished(here: Journal, there: Journal, left: str, run: journaled.RunEntry) -> Became:
     """Finish a move that already has its last line here."""
-    arrived = [entry for entry in there.entries if isinstance(entry, MovedIn) and entry.run == left]
+    arrived = [
+        entry
+        for entry in there.entries
+        if isinstance(entry, journaled.MovedIn) and entry.run == left
+    ]
     if not arrived:
         here.check()
     if there.entries[-1:] != arrived:
@@ -559,7 +558,7 @@ def _finished(here: Journal, there: Journal, left: str, run: RunEntry) -> Became
     return Became.FINISHED
 
 
-def stay(here: Journal, run: RunEntry, patience: LockTimeout) -> Became:
+def stay(here: Journal, run: journaled.RunEntry, patience: LockTimeout) -> Became:
     """Activate a copy at its place, where its origin no longer exists.
 
     Raises InvalidInput where the journal at its origin is in use.
@@ -567,7 +566,7 @@ def stay(here: Journal, run: RunEntry, patience: LockTimeout) -> Became:
     with here.locked(run.run, patience, as_it_is=True):
         _header(here)
         match here.entries[-1:]:
-            case [MovedIn(origin=origin) as arrived]:
+            case [journaled.MovedIn(origin=origin) as arrived]:
                 left = content_at(origin, here.look)
                 if left.header is not None and not has_left(left, arrived):
                     here.check()
@@ -578,7 +577,7 @@ def stay(here: Journal, run: RunEntry, patience: LockTimeout) -> Became:
                 return Became.ALREADY
 
 
-def readdress(here: Journal, target: str, run: RunEntry, patience: LockTimeout) -> Became:
+def readdress(here: Journal, target: str, run: journaled.RunEntry, patience: LockTimeout) -> Became:
     """Write into the journal that its target has another address, in one write."""
     with here.locked(run.run, patience, as_it_is=True):
         header = _header(here)
@@ -590,13 +589,13 @@ def readdress(here: Journal, target: str, run: RunEntry, patience: LockTimeout) 
         return Became.MOVED
 
 
-def _header(journal: Journal) -> Header:
+def _header(journal: Journal) -> journaled.Header:
     if journal.header is None:
         raise InvalidInput(f"there is no journal at {journal.place}")
     return journal.header
 
 
-def _at(header: Header, target: str, journal: Journal) -> Header:
+def _at(header: journaled.Header, target: str, journal: Journal) -> journaled.Header:
     """Return the header after a move; seals of secrets stay valid."""
     sealed_for = header.sealed_for or header.target
     return replace(
@@ -616,9 +615,11 @@ def _gives_way(there: Content, here: Content) -> bool:
     if there.header is None:
         return True
     match there.entries[-1:]:
-        case [MovedIn()]:
+        case [journaled.MovedIn()]:
             return here.had(there.header.continues)
-        case [Moved(run=run)]:
-            return any(isinstance(entry, MovedIn) and entry.run == run for entry in here.entries)
+        case [journaled.Moved(run=run)]:
+            return any(
+                isinstance(entry, journaled.MovedIn) and entry.run == run for entry in here.entries
+            )
         case _:
             return there.sums == here.sums

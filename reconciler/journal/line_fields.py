@@ -53,8 +53,7 @@ class LazyJson:
 class LazyField:
     """A field of a dataclass without slots; its value may be packed."""
 
-    def __set_name__(self, _: type, name: str) -> None:
-        """Store the name of the field."""
+    def __init__(self, name: str) -> None:
         self._name = name
 
     def __get__(self, owner: object, _: type) -> Any:
@@ -74,9 +73,7 @@ def let_open(kind: type, name: str) -> None:
 
     This is done outside the class, where the descriptor is not taken for a default of the field.
     """
-    field = LazyField()
-    field.__set_name__(kind, name)
-    setattr(kind, name, field)
+    setattr(kind, name, LazyField(name))
 
 
 def held(owner: object, name: str) -> Any:

@@ -19,7 +19,7 @@ from obstore.store import from_url
 from reconciler.errors import JournalError, Locked
 from reconciler.journal import store
 from reconciler.journal.content import BEGINNING
-from reconciler.runtime.connection import proxies_beyond
+from reconciler.runtime.connection import proxies_beyond, with_variables
 from reconciler.runtime.failpoints import Point, reached
 
 if TYPE_CHECKING:
@@ -136,17 +136,8 @@ def _past_proxies() -> Iterator[None]:
     The environment belongs to the whole process, so clients are made one after the other: a second
     client would take the changed proxies for the user's own.
     """
-    with _ENVIRONMENT:
-        proxies = proxies_beyond(os.environ)
-        before = {name: os.environ.get(name) for name in proxies}
-        os.environ.update(proxies)
-        try:
-            yield
-        finally:
-            for name, value in before.items():
-                os.environ.pop(name)
-                if value is not None:
-                    os.environ[name] = value
+    with _ENVIRONMENT, with_variables(proxies_beyond(os.environ)):
+        yield
 
 
 def _version(e_tag: str | None, version: str | None) -> UpdateVersion:

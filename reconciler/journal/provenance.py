@@ -1,7 +1,5 @@
 """The actor and the commit of a run, for journals and locks."""
 
-from __future__ import annotations
-
 import getpass
 import socket
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """The store of a journal's lines, as a protocol, and the end that this machine last saw."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os
@@ -13,9 +11,10 @@ from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field, fields, replace
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, Self
 
 from reconciler.errors import Locked
+from reconciler.runtime import regular_files
 from reconciler.runtime.advice import on_journal
 from reconciler.runtime.progress import Locking, Waits
 
@@ -62,11 +61,8 @@ def _sum(line: bytes | bytearray) -> str:
 def remembered(file: Path) -> Ending:
     """Return the end that a file has kept; `Ending()` where it cannot be read."""
     try:
-        descriptor = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
-        try:
-            found = json.loads(os.read(descriptor, _LONGEST))
-        finally:
-            os.close(descriptor)
+        with regular_files.opened(file, os.O_NOFOLLOW) as stream:
+            found = json.loads(stream.read(_LONGEST))
         return Ending(**{name: str(found[name]) for name in _KEPT})
     except (OSError, ValueError, TypeError, KeyError, RecursionError):
         return Ending()
@@ -118,7 +114,7 @@ class Lease:
     actor: str = ""
     run: str = ""
 
-    def renewed(self, now: datetime) -> Lease:
+    def renewed(self, now: datetime) -> Self:
         """Return the lease after renewal."""
         return replace(self, expires=moment(now + TERM))
 
@@ -182,7 +178,7 @@ class LockTimeout:
     sleep: Callable[[float], None] = time.sleep
 
     @classmethod
-    def of(cls, text: str) -> LockTimeout:
+    def of(cls, text: str) -> Self:
         """Read `30`, `30s`, `5m` or `2h`.
 
         Raises ValueError for any other text, and above a day.

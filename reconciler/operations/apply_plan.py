@@ -1,7 +1,5 @@
 """Apply: plan again, compare with the agreed plan, and write, all under one lock."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -40,20 +38,9 @@ from reconciler.planning.guards import (
     unmet,
 )
 from reconciler.project import Guards
-from reconciler.report.counts import lost_json
-from reconciler.report.labels import places_in
-from reconciler.report.plan.document import (
-    PlanDocument,
-    changed_since,
-    changes_since,
-    elsewhere,
-    is_rest,
-    listed_in,
-    with_done,
-)
-from reconciler.report.reasons import words_of
+from reconciler.report import counts, labels, reasons, sections
+from reconciler.report.plan import document
 from reconciler.report.safe import safe
-from reconciler.report.sections import guard_heading
 from reconciler.report.words import plural
 from reconciler.runtime.advice import is_in_job, on_journal
 from reconciler.runtime.progress import Deed
@@ -62,7 +49,7 @@ from reconciler.workspace.selection import Selection
 
 
 def part_of_reviewed(
-    made: Plan, reviewed: PlanDocument, selection: Selection, guards: Guards
+    made: Plan, reviewed: document.PlanDocument, selection: Selection, guards: Guards
 ) -> tuple[Plan, int]:
     """Return the selected part of a plan, and how many other changes are not as reviewed.
 
@@ -81,10 +68,10 @@ def part_of_reviewed(
     refs = {change.ref for change in chosen}
     if waiting := [*_waiting(chosen, refs)]:
         raise UsageError("\n".join((*waiting, "select what they wait for too")))
-    other = changes_since(with_done(reviewed, made), made)
+    other = document.changes_since(document.with_done(reviewed, made), made)
     needed = {*map(str, _with_targets(made, refs))}
     stale = [
-        *elsewhere(reviewed, made),
+        *document.elsewhere(reviewed, made),
         *(difference for ref, difference in other.items() if ref in needed),
     ]
     if stale:
@@ -133,7 +120,7 @@ class Consent:
     """
 
     expect: str | None = None
-    reviewed: PlanDocument | None = None
+    reviewed: document.PlanDocument | None = None
     listed: Collection[str] | None = None
     part: Selection | None = None
     yes: bool = False
@@ -170,7 +157,7 @@ class Consent:
         if self.approved is not None:
             return self.approved
         if self.reviewed is not None:
-            return listed_in(self.reviewed)
+            return document.listed_in(self.reviewed)
         if self.listed is not None:
             return listed_of(made.guarded, self.listed)
         if self.expect is not None:
@@ -210,7 +197,7 @@ def check(made: Plan, consent: Consent, reporter: Reporter) -> None:
     reviewed = consent.reviewed
     expected = reviewed["digest"] if reviewed is not None else consent.expect
     is_known = expected is None or expected == made.digest or consent.part is not None
-    if not is_known and (reviewed is None or not is_rest(reviewed, made)):
+    if not is_known and (reviewed is None or not document.is_rest(reviewed, made)):
         raise Stale(_describe_stale(made, str(expected), consent, reporter))
     found = unmet(made.guarded, consent.agreed_of(made))
     if found:
@@ -221,7 +208,7 @@ def check(made: Plan, consent: Consent, reporter: Reporter) -> None:
 
 def refusal(block: GuardBlock, *, is_reviewed: bool = False) -> str:
     """Return the message of a refusal; on the lines below its resources, then its remedies."""
-    message = guard_heading(block)
+    message = sections.guard_heading(block)
     if is_reviewed and block.first.level == REVIEW_LEVEL:
         message += "; no reviewed plan lists that: plan again, and review it"
     return "\n".join(
@@ -236,7 +223,10 @@ def refusal(block: GuardBlock, *, is_reviewed: bool = False) -> str:
 def _describe_stale(made: Plan, expected: str, consent: Consent, reporter: Reporter) -> str:
     lines = [f"the plan is no longer the reviewed one: expected {expected}, is {made.digest}"]
     if consent.reviewed is not None:
-        lines.extend(f"  {line}" for line in changed_since(with_done(consent.reviewed, made), made))
+        lines.extend(
+            f"  {line}"
+            for line in document.changed_since(document.with_done(consent.reviewed, made), made)
+        )
     else:
         reporter.show(made)
         way = "review it in a change" if is_in_job() else "review it, then apply its digest"
@@ -361,14 +351,13 @@ async def _apply_now(session: Session, journal: Journal, name: str, made: Plan) 
     for change in made.changes:
         if change.lost:
             reporter.say(
-                f"{change.ref} destroys, kept here to restore by hand: {lost_json(change)}",
+                f"{change.ref} destroys, kept here to restore by hand: {counts.lost_json(change)}",
                 laid_out=True,
             )
             for remark in change.reasons:
                 if isinstance(remark, LostUnseen):
-                    reporter.say(
-                        f"{change.ref}: {safe(words_of(remark, change.ref, places_in(change)))}"
-                    )
+                    said = reasons.words_of(remark, change.ref, labels.places_in(change))
+                    reporter.say(f"{change.ref}: {safe(said)}")
     async with interrupts(reporter.say) as taken, open_api(session) as api:
         run = Run(api, journal, name, tell=reporter.writing(made), stopping=taken.stopping)
         taken.work = asyncio.ensure_future(run.apply(made))

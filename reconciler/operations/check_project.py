@@ -1,7 +1,5 @@
 """Checks of `validate`, for a person and for CI: project file, manifests, references."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace

@@ -5,8 +5,6 @@ https://api.example.com; the real name and address replace these. examples/workf
 workflows (tests/cli/test_init.py).
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -4,8 +4,6 @@ The declaration of a revision is applied to the emulator, and the present declar
 on that. Emulator and journal are in a temporary folder. Source: docs/plan.md.
 """
 
-from __future__ import annotations
-
 import asyncio
 import os
 from collections.abc import Iterator, Mapping
@@ -14,6 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Self
 
 from reconciler import model
 from reconciler.errors import InvalidInput
@@ -97,7 +96,7 @@ class Offline:
             changes=tuple(replace(change, evidence=model.Evidence.BASE) for change in made.changes),
         )
 
-    def holding(self, revision: Revision) -> Offline:
+    def holding(self, revision: Revision) -> Self:
         """Return a copy with a fresh emulator that holds what a revision declares.
 
         Raises UsageError where the revision cannot be read, and InvalidInput where its declaration
@@ -238,7 +237,7 @@ class _Ids:
     here: Mapping[tuple[str, model.RemoteId], model.RemoteId | None]
 
     @classmethod
-    def of(cls, declared: Workspace, journal: Journal) -> _Ids:
+    def of(cls, declared: Workspace, journal: Journal) -> Self:
         return cls(
             {
                 (manifest.ref.kind, manifest.remote_id): journal.history.of(manifest.ref).remote_id

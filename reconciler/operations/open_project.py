@@ -305,11 +305,9 @@ def made_now(project: Project) -> ReportOccasion:
 
 def _object_store(url: str) -> Store:
     try:
-        from reconciler.journal.object_store import Bucket  # noqa: PLC0415 - needs an extra
+        from reconciler.journal.object_store import Bucket, ObjectStore  # noqa: PLC0415 - an extra
     except ImportError as error:
         raise MissingExtra(f"a journal at {url}", "remote") from error
-    from reconciler.journal.object_store import ObjectStore  # noqa: PLC0415 - one of three
-
     return ObjectStore(Bucket(url, os.environ))
 
 

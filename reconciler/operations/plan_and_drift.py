@@ -21,19 +21,8 @@ from reconciler.kinds import BY_NAME
 from reconciler.model import DriftReport, Manifest, Plan
 from reconciler.operations.open_project import Options, now
 from reconciler.operations.open_session import Session, cache_of, open_api
-from reconciler.planning.consequences import known_alerts, orphan, watchers_of
-from reconciler.planning.decide import OlderSeals
-from reconciler.planning.find_drift import find_drift, remembered
-from reconciler.planning.guards import (
-    NO_REVIEW,
-    PlanUnderGuard,
-    with_feature_guards,
-    with_guards,
-    with_levels,
-)
+from reconciler.planning import consequences, decide, find_drift, guards, make_plan, observe
 from reconciler.planning.guards.plan_limits import TOO_MANY
-from reconciler.planning.make_plan import PlanTarget, make_plan
-from reconciler.planning.observe import DECISIONS_FORMAT, decided_before
 from reconciler.project import Embedded, Environment
 from reconciler.report.complaints.document import warnings_in_short
 from reconciler.report.plan.document import PlanDocument, read_plan
@@ -87,8 +76,8 @@ async def with_sections(
     The files of a workspace ask for a section too, and so do keys of manifests.
     """
     manifests = (*session.workspace.manifests, *session.others)
-    alerts = known_alerts(manifests, history)
-    watchers = watchers_of(made.changes, manifests, history, alerts)
+    alerts = consequences.known_alerts(manifests, history)
+    watchers = consequences.watchers_of(made.changes, manifests, history, alerts)
     made = replace(made, watchers=watchers, alerts=alerts)
     keys = {key: True for manifest in manifests for key in manifest.added}
     wanted = {**wanted, **keys, **session.workspace.side_files}
@@ -249,7 +238,7 @@ def _warnings_about(examined: Sequence[Manifest], complaints: Sequence[Complaint
 def _as_part(made: Plan, changed: Changed, history: History) -> Plan:
     """Return the plan of a part, with its base commit and the deleted resources."""
     gone = ((ref, history.of(ref)) for ref in changed.deleted)
-    orphans = (orphan(ref, memory) for ref, memory in gone if memory.exists)
+    orphans = (consequences.orphan(ref, memory) for ref, memory in gone if memory.exists)
     return replace(
         made,
         changes=(*made.declared, *orphans),
@@ -281,16 +270,16 @@ async def plan_now(
     settled = session.rework is None and not isinstance(session.target, Embedded)
     may_keep = cache.is_on and settled and not session.project.settings.plan_rules
     key = key_of_decisions(session) if may_keep else ""
-    decided = decided_before(cache.get(key)) if key else None
-    place = PlanTarget(
+    decided = observe.decided_before(cache.get(key)) if key else None
+    place = make_plan.PlanTarget(
         session.name,
         session.target.name,
         embedded=isinstance(session.target, Embedded),
         salt=session.salt(),
-        older=OlderSeals(lambda: session.journal().entries),
+        older=decide.OlderSeals(lambda: session.journal().entries),
     )
     async with open_api(session) as api:
-        made = await make_plan(
+        made = await make_plan.make_plan(
             api,
             session.workspace.manifests,
             history,
@@ -304,28 +293,28 @@ async def plan_now(
             made = session.rework(made, place)
         with api.waits.step(Deed.JUDGING):
             made = await with_sections(api, session, made, history, wanted)
-            asked = PlanUnderGuard(
+            asked = guards.PlanUnderGuard(
                 api=api,
-                plan=await with_guards(api, made, session.environment.guards),
+                plan=await guards.with_guards(api, made, session.environment.guards),
                 environment=session.environment,
                 settings=session.project.settings,
                 now=now(),
                 same_clock=isinstance(session.target, Embedded),
-                review=session.review or NO_REVIEW,
+                review=session.review or guards.NO_REVIEW,
                 entries=lambda: session.journal().entries,
                 session=session,
             )
-            guarded = await with_feature_guards(asked)
+            guarded = await guards.with_feature_guards(asked)
     if decided is not None and (news := decided.text(whole=session.whole)) is not None:
         cache.put(key, news)
-    return with_levels(replace(guarded, paths=session.paths), session.environment.guards)
+    return guards.with_levels(replace(guarded, paths=session.paths), session.environment.guards)
 
 
 def key_of_decisions(session: Session) -> str:
     """Return a key of all that decides a plan, except manifests, ids and replies."""
     content = session.journal().content
     about: dict[str, Json] = {
-        "decisions": DECISIONS_FORMAT,
+        "decisions": observe.DECISIONS_FORMAT,
         "program": program(),
         "root": str(session.project.root),
         "environment": session.name,
@@ -363,21 +352,21 @@ def drift_now(
     with journal.locked(str(uuid4()), patience):
         look = _look(session, journal.history)
         reached(Point.BEFORE_WRITTEN)
-        journal.append([remembered(look, journal.history, journal.now())])
+        journal.append([find_drift.remembered(look, journal.history, journal.now())])
         reached(Point.AFTER_WRITTEN)
     return look
 
 
 def _look(session: Session, history: History) -> DriftReport:
     look = session.ask(
-        lambda api: find_drift(
+        lambda api: find_drift.find_drift(
             api,
             session.workspace.manifests,
             history,
             session.salt(),
             ignore=session.project.settings.drift_ignore,
             prove=not isinstance(session.target, Embedded),
-            older=OlderSeals(lambda: session.journal().entries),
+            older=decide.OlderSeals(lambda: session.journal().entries),
         )
     )
     look = replace(look, selected=session.selected)

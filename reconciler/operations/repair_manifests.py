@@ -1,7 +1,5 @@
 """`validate --fix`: what can be repaired, and what is left to complain of."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

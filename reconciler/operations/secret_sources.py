@@ -1,7 +1,5 @@
 """Secrets from their sources: a variable, a file or a command, each read only when needed."""
 
-from __future__ import annotations
-
 import os
 import re
 import selectors

@@ -20,25 +20,7 @@ from reconciler.document import Json, value_at
 from reconciler.errors import OutcomeUnknown
 from reconciler.model import Ref
 from reconciler.model.assumptions import POLICIES, Assumptions
-from reconciler.records.record import (
-    PAGINATION,
-    Allowance,
-    Enumeration,
-    KeyValue,
-    Labels,
-    OrEmpty,
-    PageShape,
-    Record,
-    Span,
-    Text,
-    all_items_of,
-    follow,
-    follow_whole,
-    moment,
-    paged,
-    range_filter,
-    read_record,
-)
+from reconciler.records import record as of
 
 if TYPE_CHECKING:
     from reconciler.api.client import Api
@@ -115,17 +97,17 @@ _VERSION_IDS = ("alertVersionId", "alert_version_id")
 _NAMES = ("alertName", "alert_name", "name")
 
 
-class AlertEvent(Record):
+class AlertEvent(of.Record):
     """One event; `cxEventTimestamp` is in epoch seconds."""
 
     company_id: int | None = None
-    cx_event_key: Text = ""
-    cx_event_labels: Labels = Field(default_factory=dict)
+    cx_event_key: of.Text = ""
+    cx_event_labels: of.Labels = Field(default_factory=dict)
     cx_event_payload: Any = None
-    cx_event_payload_type: Text = ""
-    cx_event_timestamp: Text = ""
-    cx_event_type: Text = ""
-    cx_event_dedup_key: Text = ""
+    cx_event_payload_type: of.Text = ""
+    cx_event_timestamp: of.Text = ""
+    cx_event_type: of.Text = ""
+    cx_event_dedup_key: of.Text = ""
     cx_event_metadata: Any = None
 
     @property
@@ -203,7 +185,7 @@ class EventFilter:
     """The events that are wanted; an event must have every label."""
 
     alert_version_ids: tuple[str, ...] = ()
-    span: Span | None = None
+    span: of.Span | None = None
     labels: Mapping[str, str] = field(default_factory=dict)
 
     def holds(self, event: AlertEvent) -> bool:
@@ -218,7 +200,7 @@ class EventFilter:
 
 
 def list_alert_events(
-    api: Api, wanted: EventFilter, limit: int | Allowance | None = None, *, whole: bool = False
+    api: Api, wanted: EventFilter, limit: int | of.Allowance | None = None, *, whole: bool = False
 ) -> AsyncIterator[AlertEvent]:
     """Return events page by page, newest first as far as the service sorts.
 
@@ -227,74 +209,74 @@ def list_alert_events(
     spell, label_filter = api.assumptions.parameter, api.assumptions.label_filter
     fixed = [
         *spell("alertVersionIds", list(wanted.alert_version_ids)),
-        *spell("timestampRange", range_filter(wanted.span, api.assumptions)),
+        *spell("timestampRange", of.range_filter(wanted.span, api.assumptions)),
         *spell("eventLabels", label_filter(wanted.labels)),
     ]
-    fetch = paged(api, partial(api.read, ALERT_EVENTS), fixed)
-    return follow(fetch, PageShape("events", AlertEvent), limit, wanted.holds, whole=whole)
+    fetch = of.paged(api, partial(api.read, ALERT_EVENTS), fixed)
+    return of.follow(fetch, of.PageShape("events", AlertEvent), limit, wanted.holds, whole=whole)
 
 
 CASES = "/cases/cases/v1"
 
-CASE_STATES = Enumeration("CASE_STATE_", ("CREATED", "ACTIVE", "RESOLVED"))
-CASE_STATUSES = Enumeration("CASE_STATUS_", ("OPEN", "ACKNOWLEDGED", "CLOSED"))
-CASE_PRIORITIES = Enumeration("CASE_PRIORITY_", ("P1", "P2", "P3", "P4", "P5"))
-CATEGORIES = Enumeration("CASE_CATEGORY_", ("SECURITY", "AVAILABILITY"))
+CASE_STATES = of.Enumeration("CASE_STATE_", ("CREATED", "ACTIVE", "RESOLVED"))
+CASE_STATUSES = of.Enumeration("CASE_STATUS_", ("OPEN", "ACKNOWLEDGED", "CLOSED"))
+CASE_PRIORITIES = of.Enumeration("CASE_PRIORITY_", ("P1", "P2", "P3", "P4", "P5"))
+CATEGORIES = of.Enumeration("CASE_CATEGORY_", ("SECURITY", "AVAILABILITY"))
 
 
-class PriorityDetails(Record):
+class PriorityDetails(of.Record):
     """The priority from the system, and the priority that a person set instead."""
 
-    override: Text = ""
-    system: Text = ""
+    override: of.Text = ""
+    system: of.Text = ""
 
 
-class Assignee(Record):
+class Assignee(of.Record):
     """The person who looks after a case."""
 
-    user_id: Text = ""
+    user_id: of.Text = ""
 
 
-class ResolutionDetails(Record):
+class ResolutionDetails(of.Record):
     """The time when a case was resolved, and by whom."""
 
-    resolve_time: Text = ""
-    resolved_by: Text = ""
+    resolve_time: of.Text = ""
+    resolved_by: of.Text = ""
 
 
-class AlertIndicator(Record):
+class AlertIndicator(of.Record):
     """One alert of a case."""
 
-    alert_id: Text = ""
-    alert_version_id: Text = ""
-    grouping_type: Text = ""
-    groupings: Annotated[list[KeyValue], OrEmpty] = Field(default_factory=list)
-    priority: Text = ""
-    state: Text = ""
-    trigger_time: Text = ""
-    resolve_time: Text = ""
+    alert_id: of.Text = ""
+    alert_version_id: of.Text = ""
+    grouping_type: of.Text = ""
+    groupings: Annotated[list[of.KeyValue], of.OrEmpty] = Field(default_factory=list)
+    priority: of.Text = ""
+    state: of.Text = ""
+    trigger_time: of.Text = ""
+    resolve_time: of.Text = ""
 
 
-class Case(Record):
+class Case(of.Record):
     """One case; the fields without a default are required in every answer."""
 
-    id: Text
-    category: Text
-    create_time: Text
-    priority: Text
-    state: Text
-    status: Text
-    title: Text
-    readable_id: Text = ""
-    description: Text = ""
+    id: of.Text
+    category: of.Text
+    create_time: of.Text
+    priority: of.Text
+    state: of.Text
+    status: of.Text
+    title: of.Text
+    readable_id: of.Text = ""
+    description: of.Text = ""
     priority_details: PriorityDetails | None = None
-    update_time: Text = ""
-    acknowledge_time: Text = ""
+    update_time: of.Text = ""
+    acknowledge_time: of.Text = ""
     assignee: Assignee | None = None
-    groupings: Annotated[list[KeyValue], OrEmpty] = Field(default_factory=list)
-    labels: Annotated[list[KeyValue], OrEmpty] = Field(default_factory=list)
+    groupings: Annotated[list[of.KeyValue], of.OrEmpty] = Field(default_factory=list)
+    labels: Annotated[list[of.KeyValue], of.OrEmpty] = Field(default_factory=list)
     resolution_details: ResolutionDetails | None = None
-    alert_indicators: Annotated[list[AlertIndicator], OrEmpty] = Field(default_factory=list)
+    alert_indicators: Annotated[list[AlertIndicator], of.OrEmpty] = Field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -335,7 +317,7 @@ def _pairs(labels: Mapping[str, tuple[str, ...]]) -> list[Json]:
 
 
 def list_cases(
-    api: Api, wanted: CaseFilter, limit: int | Allowance | None = None
+    api: Api, wanted: CaseFilter, limit: int | of.Allowance | None = None
 ) -> AsyncIterator[Case]:
     """Return cases page by page, newest first.
 
@@ -346,7 +328,7 @@ def list_cases(
     def fetch(pagination: dict[str, Json]) -> Awaitable[Json]:
         return api.ask(CASES, {"filters": filters, "pagination": pagination})
 
-    return follow(fetch, PageShape("cases", Case), limit)
+    return of.follow(fetch, of.PageShape("cases", Case), limit)
 
 
 INCIDENTS = "/incidents/incidents/v1"
@@ -359,94 +341,94 @@ FIRST_YEAR: Final = 1971
 MOST_AHEAD: Final = timedelta(minutes=5)
 """Clocks differ; a closing time further ahead than this does not count yet."""
 
-INCIDENT_SEVERITIES = Enumeration(
+INCIDENT_SEVERITIES = of.Enumeration(
     "INCIDENT_SEVERITY_", ("LOW", "INFO", "WARNING", "ERROR", "CRITICAL")
 )
-INCIDENT_STATES = Enumeration("INCIDENT_STATE_", ("TRIGGERED", "RESOLVED"))
-INCIDENT_STATUSES = Enumeration("INCIDENT_STATUS_", ("TRIGGERED", "ACKNOWLEDGED", "RESOLVED"))
+INCIDENT_STATES = of.Enumeration("INCIDENT_STATE_", ("TRIGGERED", "RESOLVED"))
+INCIDENT_STATUSES = of.Enumeration("INCIDENT_STATUS_", ("TRIGGERED", "ACKNOWLEDGED", "RESOLVED"))
 UNRESOLVED = ("INCIDENT_STATUS_TRIGGERED", "INCIDENT_STATUS_ACKNOWLEDGED")
-EVENT_TYPES = Enumeration(
+EVENT_TYPES = of.Enumeration(
     "INCIDENT_EVENT_TYPE_",
     ("OPEN", "CLOSE", "UPSERT_STATE", "ACKNOWLEDGE", "ASSIGN", "UNASSIGN", "SNOOZE_INDICATOR"),
 )
 
 
-class Person(Record):
+class Person(of.Record):
     """A user."""
 
-    user_id: Text = ""
+    user_id: of.Text = ""
 
 
-class Assignment(Record):
+class Assignment(of.Record):
     """The person who assigned an incident, and the person who got it."""
 
     assigned_by: Person | None = None
     assigned_to: Person | None = None
 
 
-class IncidentEvent(Record):
+class IncidentEvent(of.Record):
     """An event of an incident; a close has the empty object `close`."""
 
-    id: Text = ""
-    incident_event_type: Text = ""
-    originator_type: Text = ""
+    id: of.Text = ""
+    incident_event_type: of.Text = ""
+    originator_type: of.Text = ""
     administrative_event: Person | None = None
     close: dict[str, Any] | None = None
 
 
-class Incident(Record):
+class Incident(of.Record):
     """One incident; it is open while it has no `closedAt` (docs/assumptions.md)."""
 
-    id: Text
-    name: Text = ""
-    description: Text = ""
-    created_at: Text = ""
-    closed_at: Text = ""
-    duration: Text = ""
-    severity: Text = ""
-    state: Text = ""
-    status: Text = ""
+    id: of.Text
+    name: of.Text = ""
+    description: of.Text = ""
+    created_at: of.Text = ""
+    closed_at: of.Text = ""
+    duration: of.Text = ""
+    severity: of.Text = ""
+    state: of.Text = ""
+    status: of.Text = ""
     is_muted: bool | None = None
-    last_state_update_key: Text = ""
-    last_state_update_time: Text = ""
-    contextual_labels: Labels = Field(default_factory=dict)
-    display_labels: Labels = Field(default_factory=dict)
-    meta_labels: Annotated[list[KeyValue], OrEmpty] = Field(default_factory=list)
-    assignments: Annotated[list[Assignment], OrEmpty] = Field(default_factory=list)
-    events: Annotated[list[IncidentEvent], OrEmpty] = Field(default_factory=list)
+    last_state_update_key: of.Text = ""
+    last_state_update_time: of.Text = ""
+    contextual_labels: of.Labels = Field(default_factory=dict)
+    display_labels: of.Labels = Field(default_factory=dict)
+    meta_labels: Annotated[list[of.KeyValue], of.OrEmpty] = Field(default_factory=list)
+    assignments: Annotated[list[Assignment], of.OrEmpty] = Field(default_factory=list)
+    events: Annotated[list[IncidentEvent], of.OrEmpty] = Field(default_factory=list)
 
     @property
     def is_open(self) -> bool:
         """Return whether no valid time says that it was closed; a zero date does not count."""
-        closed = moment(self.closed_at)
+        closed = of.moment(self.closed_at)
         return closed is None or closed.year < FIRST_YEAR
 
     def is_open_at(self, now: datetime) -> bool:
         """Return whether it is open at a moment; a closing time in the future does not count."""
-        closed = moment(self.closed_at)
+        closed = of.moment(self.closed_at)
         return self.is_open or (closed is not None and closed > now + MOST_AHEAD)
 
 
-class EventMetadata(Record):
+class EventMetadata(of.Record):
     """The fields that the event listing adds to an event."""
 
-    alert_group_by_fields: Annotated[list[Text], OrEmpty] = Field(default_factory=list)
-    alert_id: Text = ""
-    alert_labels: Annotated[list[KeyValue], OrEmpty] = Field(default_factory=list)
-    alert_name: Text = ""
-    alert_type: Text = ""
+    alert_group_by_fields: Annotated[list[of.Text], of.OrEmpty] = Field(default_factory=list)
+    alert_id: of.Text = ""
+    alert_labels: Annotated[list[of.KeyValue], of.OrEmpty] = Field(default_factory=list)
+    alert_name: of.Text = ""
+    alert_type: of.Text = ""
     incident_permutation: Any = None
-    incident_severity: Text = ""
-    incident_state: Text = ""
-    incident_status: Text = ""
+    incident_severity: of.Text = ""
+    incident_state: of.Text = ""
+    incident_status: of.Text = ""
     is_muted: bool | None = None
 
 
-class ExtendedIncidentEvent(Record):
+class ExtendedIncidentEvent(of.Record):
     """An incident event as the event listing returns it."""
 
-    cx_event_key: Text = ""
-    cx_event_timestamp: Text = ""
+    cx_event_key: of.Text = ""
+    cx_event_timestamp: of.Text = ""
     incident_event: IncidentEvent | None = None
     incident_event_extended_metadata: EventMetadata | None = None
 
@@ -463,7 +445,7 @@ class IncidentFilter:
     muted: bool | None = None
     text: str = ""
     labels: Mapping[str, str] = field(default_factory=dict)
-    created: Span | None = None
+    created: of.Span | None = None
     open_only: bool = False
 
     def document(self, assumptions: Assumptions) -> dict[str, Json]:
@@ -478,7 +460,7 @@ class IncidentFilter:
             "isMuted": self.muted,
             names.search_query: assumptions.text_filter(self.text),
             names.contextual_labels: assumptions.label_filter(self.labels),
-            names.created_at_range: range_filter(self.created, assumptions),
+            names.created_at_range: of.range_filter(self.created, assumptions),
         }
         return {key: value for key, value in filters.items() if value not in ([], {}, "", None)}
 
@@ -499,8 +481,8 @@ class IncidentFilter:
         )
 
 
-LISTED = PageShape("incidents", Incident, ("incidents", PAGINATION))
-EVENTS_LISTED = PageShape("items", ExtendedIncidentEvent, ("items",))
+LISTED = of.PageShape("incidents", Incident, ("incidents", of.PAGINATION))
+EVENTS_LISTED = of.PageShape("items", ExtendedIncidentEvent, ("items",))
 
 
 def _among(value: str, wanted: Sequence[str]) -> bool:
@@ -510,7 +492,7 @@ def _among(value: str, wanted: Sequence[str]) -> bool:
 def list_incidents(
     api: Api,
     wanted: IncidentFilter,
-    limit: int | Allowance | None = None,
+    limit: int | of.Allowance | None = None,
     *,
     whole: bool = False,
 ) -> AsyncIterator[Incident]:
@@ -519,8 +501,8 @@ def list_incidents(
     Raises what `Api.ask` raises, and with `whole` UnreadableReply for a listing that is cut.
     """
     fixed = api.assumptions.parameter("filter", wanted.document(api.assumptions))
-    fetch = paged(api, partial(api.ask, INCIDENTS, {}), fixed)
-    return follow(fetch, LISTED, limit, wanted.holds, whole=whole)
+    fetch = of.paged(api, partial(api.ask, INCIDENTS, {}), fixed)
+    return of.follow(fetch, LISTED, limit, wanted.holds, whole=whole)
 
 
 async def every_incident(api: Api, most_pages: int) -> tuple[list[Incident], bool]:
@@ -529,7 +511,7 @@ async def every_incident(api: Api, most_pages: int) -> tuple[list[Incident], boo
     The service filters nothing, as a filter that it understands differently would silently leave
     some out. Raises what `follow_whole` and `Api.ask` raise.
     """
-    return await follow_whole(paged(api, partial(api.ask, INCIDENTS, {})), LISTED, most_pages)
+    return await of.follow_whole(of.paged(api, partial(api.ask, INCIDENTS, {})), LISTED, most_pages)
 
 
 async def every_incident_event(
@@ -539,7 +521,9 @@ async def every_incident_event(
 
     Raises what `follow_whole` and `Api.read` raise.
     """
-    return await follow_whole(paged(api, partial(api.read, EVENTS)), EVENTS_LISTED, most_pages)
+    return await of.follow_whole(
+        of.paged(api, partial(api.read, EVENTS)), EVENTS_LISTED, most_pages
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -550,7 +534,7 @@ class IncidentEventFilter:
     severities: tuple[str, ...] = ()
     statuses: tuple[str, ...] = ()
     muted: bool | None = None
-    span: Span | None = None
+    span: of.Span | None = None
 
     def document(self, assumptions: Assumptions) -> dict[str, Json]:
         """Return the `filter` of the request, without fields that are not set."""
@@ -560,7 +544,7 @@ class IncidentEventFilter:
             "severity": list(self.severities),
             "status": list(self.statuses),
             "isMuted": self.muted,
-            names.event_time: range_filter(self.span, assumptions),
+            names.event_time: of.range_filter(self.span, assumptions),
         }
         return {key: value for key, value in filters.items() if value not in ([], {}, "", None)}
 
@@ -579,12 +563,12 @@ class IncidentEventFilter:
 
 
 def list_incident_events(
-    api: Api, wanted: IncidentEventFilter, limit: int | Allowance | None = None
+    api: Api, wanted: IncidentEventFilter, limit: int | of.Allowance | None = None
 ) -> AsyncIterator[ExtendedIncidentEvent]:
     """Return incident events page by page. Raises what `Api.read` raises."""
     fixed = api.assumptions.parameter("filter", wanted.document(api.assumptions))
-    fetch = paged(api, partial(api.read, EVENTS), fixed)
-    return follow(fetch, EVENTS_LISTED, limit, wanted.holds)
+    fetch = of.paged(api, partial(api.read, EVENTS), fixed)
+    return of.follow(fetch, EVENTS_LISTED, limit, wanted.holds)
 
 
 async def find_incidents(api: Api, ids: Sequence[str]) -> dict[str, Incident]:
@@ -635,7 +619,9 @@ async def _close(api: Api, ids: Sequence[str]) -> list[Incident]:
     listed = value_at(reply, ("incidents",))
     # Incidents that the answer leaves out are looked up.
     return (
-        [read_record(incident, Incident) for incident in listed] if isinstance(listed, list) else []
+        [of.read_record(incident, Incident) for incident in listed]
+        if isinstance(listed, list)
+        else []
     )
 
 
@@ -653,10 +639,10 @@ def _unwrapped(value: object) -> object:
 Units = Annotated[float, BeforeValidator(_unwrapped), Field(allow_inf_nan=False)]
 
 
-class DailyUnits(Record):
+class DailyUnits(of.Record):
     """The units of one day, by consumer."""
 
-    stats_date: Text = ""
+    stats_date: of.Text = ""
     blocked_metrics_units: Units = 0
     blocked_units: Units = 0
     cpu_profiles_units: Units = 0
@@ -678,40 +664,40 @@ async def daily_units(api: Api, span: str) -> list[DailyUnits]:
     Raises what `Api.ask` raises.
     """
     reply = await api.ask(DAILY_UNITS, {"range": f"RANGE_{span}"})
-    days = [read_record(day, DailyUnits) for day in all_items_of(reply, "units")]
+    days = [of.read_record(day, DailyUnits) for day in of.all_items_of(reply, "units")]
     return sorted(days, key=lambda day: day.stats_date)
 
 
-POLICY_PRIORITIES = Enumeration("PRIORITY_TYPE_", ("BLOCK", "LOW", "MEDIUM", "HIGH"))
-RULE_TYPES = Enumeration("RULE_TYPE_ID_", ("IS", "IS_NOT", "START_WITH", "INCLUDES"))
-POLICY_SEVERITIES = Enumeration(
+POLICY_PRIORITIES = of.Enumeration("PRIORITY_TYPE_", ("BLOCK", "LOW", "MEDIUM", "HIGH"))
+RULE_TYPES = of.Enumeration("RULE_TYPE_ID_", ("IS", "IS_NOT", "START_WITH", "INCLUDES"))
+POLICY_SEVERITIES = of.Enumeration(
     "SEVERITY_", ("DEBUG", "VERBOSE", "INFO", "WARNING", "ERROR", "CRITICAL")
 )
 
 
-class PolicyRuleRecord(Record):
+class PolicyRuleRecord(of.Record):
     """The applications or subsystems that a policy is for."""
 
-    name: Text = ""
-    rule_type_id: Text = ""
+    name: of.Text = ""
+    rule_type_id: of.Text = ""
 
 
-class LogPolicy(Record):
+class LogPolicy(of.Record):
     """A stored policy; `document` has its severities too where the service returns them."""
 
-    id: Text = ""
+    id: of.Text = ""
     company_id: int | None = None
-    name: Text = ""
-    description: Text = ""
+    name: of.Text = ""
+    description: of.Text = ""
     order: int | None = None
-    priority: Text = ""
+    priority: of.Text = ""
     enabled: bool | None = None
     deleted: bool | None = None
     application_rule: PolicyRuleRecord | None = None
     subsystem_rule: PolicyRuleRecord | None = None
     archive_retention: Any = None
-    created_at: Text = ""
-    updated_at: Text = ""
+    created_at: of.Text = ""
+    updated_at: of.Text = ""
 
 
 async def list_log_policies(
@@ -722,8 +708,8 @@ async def list_log_policies(
     params = spell("sourceType", f"SOURCE_TYPE_{source}")
     if enabled_only:
         params += spell("enabledOnly", value=True)
-    policies = all_items_of(await api.read(POLICIES, params), "policies")
+    policies = of.all_items_of(await api.read(POLICIES, params), "policies")
     return sorted(
-        (read_record(policy, LogPolicy) for policy in policies),
+        (of.read_record(policy, LogPolicy) for policy in policies),
         key=lambda policy: policy.order or 0,
     )

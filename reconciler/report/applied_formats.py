@@ -1,7 +1,5 @@
 """Reports of an apply: for a terminal, as JSON and JSON Lines, as JUnit XML, and as a comment."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -15,19 +13,13 @@ from reconciler import model
 from reconciler.document import Difference
 from reconciler.model.plan import CommentState
 from reconciler.model.quoting import and_more
+from reconciler.report import sections
 from reconciler.report.changes.document import Limited, selection_document
 from reconciler.report.ci_documents import JUnitCase, junit
 from reconciler.report.counts import describe_kept, describe_selection
 from reconciler.report.markdown import LONGEST_NAME, code, fenced, sentence
 from reconciler.report.reasons import message_of, remedies_of
 from reconciler.report.safe import json_text, safe
-from reconciler.report.sections import (
-    ToldWatchersDocument,
-    describe_alert,
-    reported_watchers,
-    reported_watchers_markdown,
-    reported_watchers_text,
-)
 from reconciler.report.table import Colour, Style, fitted, wrapped
 from reconciler.report.words import as_sentence, first_few, first_lines, place, plural, value
 from reconciler.runtime.advice import on_journal
@@ -81,7 +73,7 @@ class OutcomeDocument(TypedDict):
     ]
     watchedBy: NotRequired[
         Annotated[
-            ToldWatchersDocument,
+            sections.ToldWatchersDocument,
             Field(description="The alerts that watch what was written, where that is known."),
         ]
     ]
@@ -188,7 +180,7 @@ def _outcome(outcome: model.Outcome, plan: model.Plan) -> OutcomeDocument:
     }
     if remedies := remedies_of(outcome):
         document["waysOut"] = [*remedies]
-    if (watchers := reported_watchers(outcome, plan)) is not None:
+    if (watchers := sections.reported_watchers(outcome, plan)) is not None:
         document["watchedBy"] = watchers
     return document
 
@@ -213,7 +205,9 @@ def outcome_line(outcome: model.Outcome, style: Style, alerts: Mapping[str, mode
     name, colour = _WORDS[type(outcome)]
     message = message_of(outcome)
     if message and isinstance(outcome, model.Written) and outcome.told.alerts:
-        message += f": {', '.join(describe_alert(id_, alerts) for id_ in outcome.told.alerts)}"
+        message += (
+            f": {', '.join(sections.describe_alert(id_, alerts) for id_ in outcome.told.alerts)}"
+        )
     note = f": {safe(message)}" if message else ""
     known = ""
     if isinstance(outcome, model.Written) and outcome.remote_id is not None:
@@ -233,20 +227,19 @@ def applied_text(
     unproved: Mapping[model.Ref, str] = NOTHING,
 ) -> str:
     """Return the closing report of an apply, ending in a line break; commands are never broken."""
-    lines: list[str] = []
-    for ref, said in unproved.items():
-        lines.append(fitted(style.paint(safe(f"{ref}: {said}."), Colour.RED), style))
+    lines = [
+        fitted(style.paint(safe(f"{ref}: {said}."), Colour.RED), style)
+        for ref, said in unproved.items()
+    ]
     for ref, found in rewritten.items():
         count = plural(len(found), "field")
         head = f"The service stored {count} of {ref} otherwise than sent:"
-        lines.append(fitted(style.paint(safe(head), Colour.CYAN), style))
-        lines.extend(_field_lines(found, "stored", style))
+        lines += _field_lines(head, Colour.CYAN, found, "stored", style)
     for ref, by in (overtaken or {}).items():
         who = f" ({by.edit})" if by.edit.told else ""
         count = plural(len(by.differences), "field")
         head = f"Another writer changed {count} of {ref} right after it was written{who}:"
-        lines.append(fitted(style.paint(safe(head), Colour.RED), style))
-        lines.extend(_field_lines(by.differences, "live", style))
+        lines += _field_lines(head, Colour.RED, by.differences, "live", style)
     counted = _counted(outcomes, "d").capitalize()
     if not counted:
         kept = describe_kept(plan.changes) if plan is not None else ""
@@ -254,11 +247,13 @@ def applied_text(
     lines.append(style.paint(counted, Colour.BOLD) + ".")
     lines.extend(fitted(line, style) for line in _not_done_lines(outcomes))
     lines.extend(_planned_lines(plan, outcomes, style) if plan is not None else ())
-    for outcome in outcomes:
-        if isinstance(outcome, model.InDoubt):
-            lines.append(f"Look for {safe(str(outcome.ref))}, then run:")
-            settle = safe(on_journal("settle", str(outcome.ref)))
-            lines.append(f"  {settle} --id ID    or    --never-happened")
+    doubtful = (str(outcome.ref) for outcome in outcomes if isinstance(outcome, model.InDoubt))
+    for name in doubtful:
+        settle = safe(on_journal("settle", name))
+        lines += (
+            f"Look for {safe(name)}, then run:",
+            f"  {settle} --id ID    or    --never-happened",
+        )
     return "\n".join(lines) + "\n"
 
 
@@ -274,7 +269,7 @@ def _planned_lines(
     plan: model.Plan, outcomes: Sequence[model.Outcome], style: Style
 ) -> Iterator[str]:
     """Yield who watches the written resources, and what the selection left out."""
-    for line in reported_watchers_text(outcomes, plan):
+    for line in sections.reported_watchers_text(outcomes, plan):
         yield from wrapped(line, style, Colour.CYAN, margin="", hang="  ")
     if plan.selected is not None:
         yield fitted(as_sentence(safe(describe_selection(plan.selected))), style)
@@ -292,7 +287,10 @@ def _not_done_lines(outcomes: Sequence[model.Outcome]) -> Iterator[str]:
         yield f"Not done for other reasons: {plural(rest, 'resource')}"
 
 
-def _field_lines(found: Sequence[Difference], now: str, style: Style) -> Iterator[str]:
+def _field_lines(
+    head: str, colour: Colour, found: Sequence[Difference], now: str, style: Style
+) -> Iterator[str]:
+    yield fitted(style.paint(safe(head), colour), style)
     room = max(20, style.width // 3)
     for difference in found[:MOST_REWRITTEN]:
         before, after = value(difference.before, room), value(difference.after, room)
@@ -386,7 +384,7 @@ def _lines(result: ApplyResult) -> Iterator[str]:
         lines = [safe(line, LONGEST_LINE) for line in result.stopped_by.splitlines()[:MOST_LINES]]
         yield fenced("text", lines)
         yield ""
-    yield from reported_watchers_markdown(result.outcomes, result.plan)
+    yield from sections.reported_watchers_markdown(result.outcomes, result.plan)
     yield from _table(result.outcomes)
 
 

@@ -1,7 +1,5 @@
 """Documents for CI systems: JUnit XML, and the matrix of jobs for `strategy.matrix`. Pure."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass

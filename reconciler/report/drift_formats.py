@@ -1,7 +1,5 @@
 """Reports of drift: for a terminal, as JSON, and as a comment."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
@@ -226,9 +224,9 @@ def drift_text(look: DriftReport, style: Style) -> str:
         (look.ignored, f"{plural(look.ignored, 'difference')} ignored"),
     )
     closing = f"{head}{new}; {', '.join((same, *(words for count, words in rest if count)))}."
-    lines.extend(fitted(f"note: {safe(note)}", style) for note in look_notes(look))
-    lines.append(fitted(style.paint(closing, Colour.BOLD), style))
-    return "\n".join(lines) + "\n"
+    notes = (fitted(f"note: {safe(note)}", style) for note in look_notes(look))
+    end = fitted(style.paint(closing, Colour.BOLD), style)
+    return "\n".join((*lines, *notes, end)) + "\n"
 
 
 def _lines(drift: Drift, style: Style) -> Iterator[str]:

@@ -1,7 +1,5 @@
 """The entries and the runs of a journal, for a terminal and as JSON."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Final, NotRequired, TypeAlias, cast
 

@@ -1,7 +1,5 @@
 """Markdown that no foreign text can close, and the limits of the forge. Pure."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -9,13 +7,7 @@ from dataclasses import dataclass
 from reconciler.report.safe import safe
 from reconciler.report.words import first_lines
 
-LARGEST_COMMENT_CHARACTERS = 65_536
-"""The forge refuses a longer comment with 422."""
-
 COMMENT_BYTES = 60_000
-
-LARGEST_SUMMARY = 1 << 20
-"""For one step; above it the runner drops all of it."""
 
 SUMMARY_BYTES = 900 << 10
 
@@ -56,8 +48,8 @@ _ITEM = re.compile(r"\s*(?:-|\d+[.)])(?:\s|\Z)")
 """The beginning of an item of a list."""
 
 
-def sentence(text: str, longest: int, subject: str = "") -> str:
-    """Return a sentence with the words between backticks as code; `subject` is foreign and is code.
+def sentence(text: str, longest: int) -> str:
+    """Return a sentence with the words between backticks as code.
 
     Foreign text in it must be between backticks. All of it becomes one code span where text outside
     of backticks could mean anything in Markdown. A sentence above `longest` characters is cut.
@@ -69,9 +61,8 @@ def sentence(text: str, longest: int, subject: str = "") -> str:
     parts = shown.split("`")
     means_something = _ITEM.match(shown) or not all(_PLAIN.fullmatch(part) for part in parts[::2])
     if len(parts) % 2 == 0 or means_something:
-        return code(subject + text, longest)
-    marked = "".join(code(part) if at % 2 else part for at, part in enumerate(parts))
-    return f"{code(subject)}{marked}" if subject else marked
+        return code(text, longest)
+    return "".join(code(part) if at % 2 else part for at, part in enumerate(parts))
 
 
 def fenced(language: str, lines: Sequence[str]) -> str:

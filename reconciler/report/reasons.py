@@ -1,12 +1,10 @@
 """Words of reasons and outcomes. Pure."""
 
-from __future__ import annotations
-
 import dataclasses
 import posixpath
 import re
 import shlex
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from string import Formatter
 from typing import Any, Final, TypeAlias
@@ -256,7 +254,9 @@ def after_rollback(remark: model.RollsBack, mark: ValueMark = str) -> Iterator[s
         if dirty
         else (commit[:SHORT_COMMIT], "")
     )
-    paths = remark.files if len(remark.files) <= MOST_NAMED else _folder_of(remark.files)
+    paths = remark.files
+    if len(paths) > MOST_NAMED:
+        paths = (posixpath.commonpath(map(posixpath.dirname, paths)) or ".",)
     limited = f" -- {shlex.join(paths)}" if paths else ""
     yield f"look for the change in `{in_git('log', f'{since}{until}{limited}')}`{edits}"
 
@@ -267,7 +267,3 @@ def _writing(remark: model.RollsBack) -> str:
     live = ["--live"] if remark.state == "live" else []
     words = [remark.run[:SHORT_RUN], *refs, *live, "--write"]
     return from_journal("rollback", shlex.join(words))
-
-
-def _folder_of(files: Sequence[str]) -> tuple[str, ...]:
-    return (posixpath.commonpath([posixpath.dirname(file) for file in files]) or ".",)

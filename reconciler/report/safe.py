@@ -3,8 +3,6 @@
 Pure, except for the filter that removes secrets, which is set where the process begins.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Sections that features add to reports of a plan, and notices that need eyes. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache

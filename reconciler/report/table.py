@@ -1,7 +1,5 @@
 """Words, records and charts laid out for a terminal, and records as CSV for a spreadsheet."""
 
-from __future__ import annotations
-
 import csv
 import re
 from collections.abc import Iterable, Iterator, Sequence

@@ -1,7 +1,5 @@
 """The waits of a run in one line, cut to a terminal's width where there is one. Pure."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping

@@ -4,8 +4,6 @@ A default environment or another folder must not make the command of one environ
 So messages never spell such commands themselves (tests/test_advice.py): they use this module.
 """
 
-from __future__ import annotations
-
 import os
 import shlex
 from collections.abc import Iterator

@@ -5,8 +5,6 @@ damaged, not signed or not private is ignored. Entries are text, never code, and
 `RECONCILER_CACHE` names another folder.
 """
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 import os

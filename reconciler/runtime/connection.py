@@ -1,9 +1,9 @@
 """Addresses of services, and the API key, which only this module reads from the environment."""
 
-from __future__ import annotations
-
 import ipaddress
+import os
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 
 KEY_VARIABLE = "RECONCILER_API_KEY"
 _INPUT = "INPUT_API_KEY"
@@ -74,6 +74,20 @@ def proxies_beyond(environ: Mapping[str, str]) -> dict[str, str]:
     return dict.fromkeys(
         ("no_proxy", "NO_PROXY"), f"{known},{_THIS_MACHINE}" if known else _THIS_MACHINE
     )
+
+
+@contextmanager
+def with_variables(given: Mapping[str, str]) -> Iterator[None]:
+    """Set variables of this process until the end of the block."""
+    before = {name: os.environ.get(name) for name in given}
+    os.environ.update(given)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            del os.environ[name]
+            if value is not None:
+                os.environ[name] = value
 
 
 _LONGEST_PART = 1024

@@ -4,8 +4,6 @@ They are in the production code, so that a campaign can enumerate every moment b
 Source: docs/reliability.md.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from enum import Enum
 

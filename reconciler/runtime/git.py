@@ -4,8 +4,6 @@ A repository may come from a stranger. `reading` only looks at objects, so that 
 file monitor or server of the repository is run.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import signal

@@ -4,8 +4,6 @@ A note costs almost nothing, so notes are made even if they are not shown. The d
 messages (`report/wait_lines.py`), and may read the notes from another thread.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager

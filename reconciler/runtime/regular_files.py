@@ -1,7 +1,5 @@
 """Reading of files that an option names: regular files only, without waiting, up to a size."""
 
-from __future__ import annotations
-
 import errno
 import os
 import stat

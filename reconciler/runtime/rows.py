@@ -4,8 +4,6 @@
 extended has one `Rows`, next to the type of what it expects. A row is imported when it is used.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import cache
 from importlib import import_module

@@ -17,12 +17,11 @@ from world_service import Live
 
 from reconciler.emulator import Profile
 from reconciler.emulator.alert_definition_endpoints import StoredAlertDefinition
-from reconciler.emulator.bodies import as_text, in_form
 from reconciler.emulator.dashboard_endpoints import StoredDashboard
 from reconciler.emulator.log_policy_endpoints import LogPolicy
 from reconciler.emulator.saved_view_endpoints import SavedView
 from reconciler.emulator.slo_endpoints import SloDefinition
-from reconciler.emulator.wire_models import WireObject
+from reconciler.emulator.wire import WireObject, as_text, in_form
 
 Path = tuple[str | int, ...]
 """Kind and id of a record, and then the keys and indices inside it."""

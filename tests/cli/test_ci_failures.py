@@ -30,7 +30,7 @@ BROKEN = RuntimeError("broken")
 
 def test_after_the_plan(jobs: Jobs, failing: Any) -> None:
     """A plan that was made is told in outputs, summary and comment, though the job fails then."""
-    failing("reconciler.ci.job.write_private", BROKEN)
+    failing("reconciler.operations.plan_and_drift.write_private", BROKEN)
     ran = jobs.change()
 
     assert (ran.code, ran.outputs["failure-reason"]) == (ExitCode.INTERNAL, "internal")
@@ -43,7 +43,7 @@ def test_after_the_plan(jobs: Jobs, failing: Any) -> None:
 def test_before_the_plan(jobs: Jobs, failing: Any, golden: Golden) -> None:
     """Where the manifests were read and no plan was made, both are told by their environment."""
     jobs.change()
-    failing("reconciler.ci.job.plan_now", BROKEN)
+    failing("reconciler.operations.plan_and_drift.plan_now", BROKEN)
     ran = jobs.change()
 
     assert "digest" not in ran.outputs
@@ -89,7 +89,7 @@ def test_an_apply_that_is_stopped(jobs: Jobs, failing: Any) -> None:
 def test_after_the_drift(jobs: Jobs, failing: Any) -> None:
     """Drift that was found stands in the summary, though it could not be shown."""
     jobs.merged(require_plan="none")
-    failing("reconciler.ci.job.drift_text", BROKEN)
+    failing("reconciler.ci.job.stdout_style", BROKEN)
     ran = jobs.merged("drift")
 
     assert (ran.code, ran.outputs["result"]) == (ExitCode.INTERNAL, "failed")
@@ -100,7 +100,7 @@ def test_after_the_drift(jobs: Jobs, failing: Any) -> None:
 @pytest.mark.parametrize("second", ["file", "comment"])
 def test_two_failures(jobs: Jobs, failing: Any, second: str) -> None:
     """Of a failure and another while it is told, the first decides, and both are said."""
-    failing("reconciler.ci.job.plan_now", BROKEN)
+    failing("reconciler.operations.plan_and_drift.plan_now", BROKEN)
     if second == "file":
         ran = jobs.change(sarif_file=str(jobs.root / "none" / "x.sarif"))
     else:

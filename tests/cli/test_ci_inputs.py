@@ -221,7 +221,7 @@ def test_an_internal_error(examples: Path, monkeypatch: pytest.MonkeyPatch) -> N
     def fail(*_: Any) -> None:
         raise RuntimeError("::error::broken")
 
-    monkeypatch.setattr("reconciler.ci.job.plan_now", fail)
+    monkeypatch.setattr("reconciler.operations.plan_and_drift.plan_now", fail)
 
     ran = typed("ci", "plan")
 
@@ -238,7 +238,7 @@ def test_a_signal(examples: Path, monkeypatch: pytest.MonkeyPatch, golden: Golde
     def stop(*_: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("reconciler.ci.job.plan_now", stop)
+    monkeypatch.setattr("reconciler.operations.plan_and_drift.plan_now", stop)
     monkeypatch.setenv("GITHUB_OUTPUT", str(examples.parent / "output"))
 
     ran = typed("ci", "plan")

@@ -150,11 +150,11 @@ def test_declined_writes(shop: Shop, answer: str) -> None:
 
 
 def words() -> list[str]:
-    return [part for listed in COMMAND_WORDS.values() for part in listed.split()]
+    return [part for listed in COMMAND_WORDS for part in listed.split()]
 
 
 def options() -> list[str]:
-    return [part for listed in OPTION_WORDS.values() for part in listed.split()]
+    return [part for listed in OPTION_WORDS for part in listed.split()]
 
 
 @pytest.mark.promise("P49")
@@ -242,7 +242,7 @@ def test_advice_can_be_followed() -> None:
     known = dict(commands_and_options())
     flags = {flag for found in known.values() for flag in found} | {"--version", "--help"}
 
-    for said in (*COMMAND_WORDS, *OPTION_WORDS):
+    for said in (*COMMAND_WORDS.values(), *OPTION_WORDS.values()):
         for line in re.findall(r"`reconciler ([^`]*)`", said):
             names = [part for part in line.split() if not part.startswith("-") and part.islower()]
             assert " ".join(names) in known, said

@@ -20,11 +20,12 @@ from typing import Any
 
 from harness.doors import command
 
-from reconciler.report.markdown import ANNOTATIONS_OF_A_LEVEL, LARGEST_OUTPUTS, LARGEST_SUMMARY
+from reconciler.report.markdown import ANNOTATIONS_OF_A_LEVEL, LARGEST_OUTPUTS
 from reconciler.syntax.read_text import read_text
 
 ROOT = Path(__file__).parent.parent.parent
 SHELL = ("bash", "--noprofile", "--norc", "-e", "-o", "pipefail")
+LARGEST_SUMMARY = 1 << 20  # of one step; above it the runner drops all of it
 OWN = ("RECONCILER_", "GITHUB_", "RUNNER_", "INPUT_", "ACTIONS_")
 COMMAND = re.compile(r"::([a-z-]+)( [^:]*)?::(.*)")
 # `python -I -m reconciler …` needs no start of its own.

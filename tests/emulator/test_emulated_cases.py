@@ -7,8 +7,8 @@ from harness.emulated import Emulated
 from harness.routes import CASES
 
 from reconciler.emulator import profile_of
-from reconciler.emulator.bodies import read
 from reconciler.emulator.record_endpoints import Case, keep_case
+from reconciler.emulator.wire import read
 
 ANN = "0b8f0d8f-0000-4000-8000-00000000000a"
 

@@ -18,7 +18,7 @@ from reconciler.emulator.record_endpoints import (
     keep_alert_event,
     open_incident,
 )
-from reconciler.emulator.wire_models import timestamp
+from reconciler.emulator.wire import timestamp
 
 PLACE: Mapping[str, str] = {"application": "checkout", "subsystem": "cart"}
 

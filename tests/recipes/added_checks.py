@@ -62,9 +62,9 @@ def term(bench: Workbench) -> None:
     bench.replace(SELECTION, '"file": "file=",', '"file": "file=", "prefix": "prefix=",')
     bench.replace(
         "reconciler/cli/complete.py",
-        '    if last.startswith("f"):\n        terms',
-        '    terms += [f"prefix={manifest.name}" for manifest in named]\n'
-        '    if last.startswith("f"):\n        terms',
+        '        *(f"file={manifest.file}" for',
+        '        *(f"prefix={manifest.name}" for manifest in named),\n'
+        '        *(f"file={manifest.file}" for',
     )
     bench.replace(
         "reconciler/cli/options.py",

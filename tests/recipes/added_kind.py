@@ -39,7 +39,7 @@ def _client(bench: Workbench) -> None:
 def _emulated(bench: Workbench) -> None:
     home = "reconciler/emulator"
     views = (bench.folder / f"{home}/saved_view_endpoints.py").read_text(encoding="utf-8")
-    imports = views[views.index("from reconciler.emulator.") : views.index("ViewType =")]
+    imports = views[views.index("from reconciler.emulator") : views.index("ViewType =")]
     endpoints = views[views.index("SAVED_VIEWS =") :]
     for old, new in WORDS.items():
         endpoints = endpoints.replace(old, new)
@@ -54,8 +54,8 @@ def _emulated(bench: Workbench) -> None:
         f'    """Request of endpoint 23 and reply of 22 and 23."""\n\n\n{endpoints}',
     )
     line = "from reconciler.emulator.muting_endpoints import MUTING_RECORDS, MUTINGS"
-    bench.after(f"{home}/resources.py", "from reconciler.emulator.log_policy_endpoints", line)
-    bench.after(f"{home}/resources.py", "    SAVED_VIEWS,", "    MUTINGS,")
+    bench.after(f"{home}/resources.py", "from reconciler.emulator.database", line)
+    bench.after(f"{home}/resources.py", "    saved_view_endpoints.SAVED_VIEWS,", "    MUTINGS,")
     lines = '    22: ("createMuting", "Create a muting"),\n    23: ("replaceMuting", "Replace it"),'
     bench.after(f"{home}/app.py", "    21: (", lines)
     bench.replace(f"{home}/app.py", "endpoint.number == 21 ", "endpoint.number in (21, 23) ")
@@ -63,13 +63,13 @@ def _emulated(bench: Workbench) -> None:
     bench.after(f"{home}/demo.json", "[", line)
     page = f"{home}/overview_page.py"
     line = "from reconciler.emulator.muting_endpoints import Muting"
-    bench.after(page, "from reconciler.emulator.log_policy_endpoints", line)
+    bench.after(page, "from reconciler.emulator.database", line)
     line = '    "mutings": ("mutings", "id", Muting),'
     bench.after(page, '    "views": ("saved_views"', line)
     line = '            _section("Mutings", _table(_VIEWS, held["mutings"], "No mutings.")),'
     bench.after(page, '            _section("Saved views"', line)
     bench.after(f"{home}/app.py", '    "dashboards": ', '    "mutings": "Muting",')
-    bench.after(f"{home}/resources.py", '    "SavedView": SAVED', '    "Muting": MUTING_RECORDS,')
+    bench.after(f"{home}/resources.py", '    "SavedView": saved', '    "Muting": MUTING_RECORDS,')
 
 
 def _laws(bench: Workbench) -> None:

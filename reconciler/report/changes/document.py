@@ -1,7 +1,5 @@
 """JSON of differences, manifest places and selections: a part of several documents."""
 
-from __future__ import annotations
-
 from typing import Annotated, NotRequired, TypeAlias
 
 from pydantic import ConfigDict, Field, JsonValue, with_config

@@ -18,18 +18,9 @@ from reconciler.kinds.shape import NOTHING, Facts, facts_at
 from reconciler.model import Action, Change, Drift
 from reconciler.model.quoting import SHOWN_BY_VERBOSE, and_more
 from reconciler.redaction.templates import references_in
+from reconciler.report import labels
 from reconciler.report.counts import live_document
 from reconciler.report.drawings import drawing_of, picture_lines
-from reconciler.report.labels import (
-    BETWEEN,
-    Lists,
-    facts_of_kind,
-    name_of,
-    place_in,
-    spoken_place,
-    spoken_value,
-    standing,
-)
 from reconciler.report.safe import ELLIPSIS, columns, cut, hidden, safe
 from reconciler.report.table import INDENT, Colour, Style, fitted, wrapped
 from reconciler.report.words import alike, around_difference, as_json, leaves, plural
@@ -174,14 +165,14 @@ def field_changes(change: Change) -> tuple[FieldChange, ...]:
             Difference((key,), ABSENT, value, "add") for key, value in change.body.items()
         )
     kind = BY_NAME.get(change.ref.kind)
-    before, lists = live_document(change), Lists()
+    before, lists = live_document(change), labels.Lists()
     return _together(_said(difference, (change.body, before), kind, lists) for difference in found)
 
 
 def drift_changes(drift: Drift) -> tuple[FieldChange, ...]:
     """Return how fields differ from what was applied; `after` is the live value."""
     kind = BY_NAME.get(drift.ref.kind)
-    sides, lists = (drift.live, drift.applied), Lists()
+    sides, lists = (drift.live, drift.applied), labels.Lists()
     return _together(_said(difference, sides, kind, lists) for difference in drift.differences)
 
 
@@ -202,19 +193,22 @@ def _together(found: Iterator[FieldChange]) -> tuple[FieldChange, ...]:
 
 
 def _said(
-    difference: Difference, sides: tuple[Json, Json | Missing], kind: Kind | None, lists: Lists
+    difference: Difference,
+    sides: tuple[Json, Json | Missing],
+    kind: Kind | None,
+    lists: labels.Lists,
 ) -> FieldChange:
     """Return a difference in words; `sides` are the documents after and before."""
     path, operation = difference.path, difference.operation
     documents = sides[::-1] if operation == "remove" else sides
-    subject, field = place_in(kind, path, *documents, lists=lists)
+    subject, field = labels.place_in(kind, path, *documents, lists=lists)
     facts = facts_at(kind.spec, path) if kind else NOTHING
     known = FieldChange(path=path, subject=subject, field=field, operation=operation)
     match operation:
         case "move":
             return replace(known, stands=_moves(difference, documents, kind, lists))
         case "add":
-            place = standing(path, sides[0], facts_of_kind(kind), lists)
+            place = labels.standing(path, sides[0], labels.facts_of_kind(kind), lists)
             stands = f"at place {place[0]} of {place[1]}" if place else ""
             text, rest = _whole(difference, difference.after, subject, kind)
             return replace(known, after=text, stands=stands, leaves=rest)
@@ -229,14 +223,19 @@ def _said(
 
 
 def _moves(
-    difference: Difference, documents: Sequence[Json | Missing], kind: Kind | None, lists: Lists
+    difference: Difference,
+    documents: Sequence[Json | Missing],
+    kind: Kind | None,
+    lists: labels.Lists,
 ) -> str:
     """Return from where to where an item moves, also out of another list."""
     now = _position(difference.after)
     if difference.list_before is not None and isinstance(difference.before, list):
         was = _position(difference.before[-1])
-        old = place_in(kind, difference.list_before, *reversed(documents), lists=lists).subject
-        new = place_in(kind, difference.path[:-1], *documents, lists=lists).subject
+        old = labels.place_in(
+            kind, difference.list_before, *reversed(documents), lists=lists
+        ).subject
+        new = labels.place_in(kind, difference.path[:-1], *documents, lists=lists).subject
         return f"from place {was} of {old} to place {now} of {new}"
     was = _position(difference.before)
     if was == now:
@@ -258,26 +257,26 @@ def _whole(
     all queries come first.
     """
     if document is ABSENT:
-        return spoken_value(document), ()
+        return labels.spoken_value(document), ()
     path, ends = difference.path, list(leaves(document))
     facts = facts_at(kind.spec, path) if kind else NOTHING
     if len(ends) == 1 and ends[0][0] == ():
-        return spoken_value(document, facts), ()
+        return labels.spoken_value(document, facts), ()
     unsaid = kind.unsaid if kind else frozenset[str]()
     # Fields of the part itself come first, so that none follows under the label of another part.
     found: dict[str, list[LeafValue]] = {"": []}
-    lists = Lists()
+    lists = labels.Lists()
     for inner, end in ends:
         if inner[-2:] == ("id", "value") or end in ("", None, []):
             continue
-        place = spoken_place(inner, document, facts=facts, unsaid=unsaid, lists=lists)
+        place = labels.spoken_place(inner, document, facts=facts, unsaid=unsaid, lists=lists)
         known = facts_at(kind.spec, (*path, *inner)) if kind else NOTHING
-        leaf = LeafValue(place.subject, place.field, spoken_value(end, known))
+        leaf = LeafValue(place.subject, place.field, labels.spoken_value(end, known))
         if leaf.field == QUERY and leaf.subject:
             leaf = LeafValue("", f"{leaf.subject}, {QUERY}", leaf.text)
         found.setdefault(leaf.subject, []).append(leaf)
     shown = tuple(leaf for group in found.values() for leaf in sorted(group, key=_rank))
-    rest = _beyond_name(shown, subject, name_of(document, facts))
+    rest = _beyond_name(shown, subject, labels.name_of(document, facts))
     return _short(rest) if shown else EMPTY, rest
 
 
@@ -287,35 +286,39 @@ QUERY = "query"
 def _rank(leaf: LeafValue) -> int:
     """Return the place of a leaf: title, queries, own fields, options of a query, other options."""
     field = leaf.field
-    if field in ("title", "name"):
-        return 0
-    if field == QUERY or field.endswith(f", {QUERY}"):
-        return 1
-    if "." not in field:
-        return 2
-    return 3 if field.startswith(f"{QUERY}.") else 4
+    ranks = (
+        field in ("title", "name"),
+        field == QUERY or field.endswith(f", {QUERY}"),
+        "." not in field,
+        field.startswith(f"{QUERY}."),
+    )
+    return [*ranks, True].index(True)
 
 
 def _short(ends: Sequence[LeafValue]) -> str:
     """Return the leaves on one line; "" where a leaf of a nested part needs its own line."""
     if any(end.subject for end in ends):
         return ""
-    return BETWEEN.join(f"{end.field}: {end.text}" if end.field else end.text for end in ends)
+    return labels.BETWEEN.join(
+        f"{end.field}: {end.text}" if end.field else end.text for end in ends
+    )
 
 
 def _beyond_name(ends: Sequence[LeafValue], subject: str, name: str) -> tuple[LeafValue, ...]:
     """Return the leaves without the name that labels the subject."""
-    called = spoken_value(name)
+    called = labels.spoken_value(name)
     known = bool(name) and called in subject
     return tuple(end for end in ends if end.subject or not known or end.text != called)
 
 
 def _sides(difference: Difference, facts: Facts) -> tuple[str, str]:
     """Return both values in words; as JSON where their words would be the same."""
-    before, after = (spoken_value(value, facts) for value in (difference.before, difference.after))
+    before, after = (
+        labels.spoken_value(value, facts) for value in (difference.before, difference.after)
+    )
     if before != after:
         return before, after
-    return spoken_value(difference.before), spoken_value(difference.after)
+    return labels.spoken_value(difference.before), labels.spoken_value(difference.after)
 
 
 def _field_changes_lines(difference: Difference, facts: Facts) -> tuple[DiffLine, ...]:
@@ -349,7 +352,9 @@ def _text(document: Json) -> str:
 def _members(before: Sequence[Json], after: Sequence[Json], facts: Facts) -> tuple[DiffLine, ...]:
     """Return the members that a set loses and gains; its order means nothing."""
     member_facts = facts.items or NOTHING
-    old, new = ([spoken_value(value, member_facts) for value in side] for side in (before, after))
+    old, new = (
+        [labels.spoken_value(value, member_facts) for value in side] for side in (before, after)
+    )
     gone = [DiffLine("-", text) for text in old if text not in new]
     come = [DiffLine("+", text) for text in new if text not in old]
     kept = len(new) - len(come)
@@ -388,7 +393,7 @@ def packed(texts: Sequence[str], room: int) -> list[str]:
     for text in texts:
         shown = cut(text, room)
         is_long = columns(text) > LONGEST_BESIDE
-        joined = shown if full or is_long else f"{lines[-1]}{BETWEEN}{shown}"
+        joined = shown if full or is_long else f"{lines[-1]}{labels.BETWEEN}{shown}"
         if full or is_long or columns(joined) > room:
             lines.append(shown)
         else:
@@ -409,7 +414,9 @@ def _describe_essential(alike: Sequence[Essential], document: Json, model: type[
     items = [item for value in lists for item in value]
     if len(lists) == len(found) and any(isinstance(item, dict) for item in items):
         return _counted(items, facts_at(model, (*found[0][0], 0)))
-    words = [*dict.fromkeys(spoken_value(value, facts_at(model, path)) for path, value in found)]
+    words = [
+        *dict.fromkeys(labels.spoken_value(value, facts_at(model, path)) for path, value in found)
+    ]
     more = [ELLIPSIS] if len(words) > MOST_NAMED else []
     return ", ".join([*words[:MOST_NAMED], *more])
 
@@ -436,7 +443,7 @@ def _places(
 
 def _counted(items: Sequence[Json], facts: Facts) -> str:
     """Return the number of parts and the names of the first few."""
-    names = [spoken_value(name) for item in items if (name := name_of(item, facts))]
+    names = [labels.spoken_value(name) for item in items if (name := labels.name_of(item, facts))]
     more = [ELLIPSIS] if len(names) > MOST_NAMED else []
     shown = ", ".join([*names[:MOST_NAMED], *more])
     return safe(f"{len(items):,} ({shown})" if shown else f"{len(items):,}")

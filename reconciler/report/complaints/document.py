@@ -3,8 +3,6 @@
 Source: schemas/complaints.schema.json.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import unified_diff
@@ -22,17 +20,10 @@ from reconciler.report.safe import columns, json_text, safe
 from reconciler.report.table import Colour, Style, fitted
 from reconciler.report.words import plural
 from reconciler.runtime.advice import is_added, on_manifests
-from reconciler.syntax.diagnostic import (
-    CUT,
-    LONGEST_NAME,
-    USUAL_EXCERPT,
-    Advice,
-    Complaint,
-    Excerpt,
-)
+from reconciler.syntax import diagnostic
 
 
-def worst_first(complaints: Iterable[Complaint]) -> list[Complaint]:
+def worst_first(complaints: Iterable[diagnostic.Complaint]) -> list[diagnostic.Complaint]:
     """Return errors, then warnings, then complaints of practice; each group by file and line."""
     return sorted(
         complaints,
@@ -44,13 +35,17 @@ def worst_first(complaints: Iterable[Complaint]) -> list[Complaint]:
     )
 
 
-def advice(complaint: Complaint) -> str:
+def advice(complaint: diagnostic.Complaint) -> str:
     """Return what to write instead as a sentence; "" where that is not known."""
     suggestion = complaint.suggestion
-    return suggestion if not suggestion or isinstance(suggestion, Advice) else f"write {suggestion}"
+    return (
+        suggestion
+        if not suggestion or isinstance(suggestion, diagnostic.Advice)
+        else f"write {suggestion}"
+    )
 
 
-def message(complaint: Complaint) -> str:
+def message(complaint: diagnostic.Complaint) -> str:
     """Return the problem and what to write instead on one line."""
     help_text = advice(complaint)
     return f"{complaint.message}: {help_text}" if help_text else complaint.message
@@ -61,11 +56,11 @@ def file_in_repository(file: str, folder: str) -> str:
     return file if not folder or file.startswith("/") else f"{folder}/{file}"
 
 
-def field_path(complaint: Complaint) -> list[str | int]:
+def field_path(complaint: diagnostic.Complaint) -> list[str | int]:
     """Return the path of the field; a very long key is shortened."""
     return [
-        step[: LONGEST_NAME - 1] + CUT
-        if isinstance(step, str) and len(step) > LONGEST_NAME
+        step[: diagnostic.LONGEST_NAME - 1] + diagnostic.CUT
+        if isinstance(step, str) and len(step) > diagnostic.LONGEST_NAME
         else step
         for step in complaint.path
     ]
@@ -121,7 +116,7 @@ class ComplaintsDocument(TypedDict):
 
 
 def complaints_json(
-    complaints: Sequence[Complaint],
+    complaints: Sequence[diagnostic.Complaint],
     resources: int,
     files: int,
     fixes: Sequence[FixDocument] | None = None,
@@ -144,14 +139,14 @@ def complaints_json(
     return json_text(document)
 
 
-def complaints_jsonl(complaints: Sequence[Complaint]) -> str:
+def complaints_jsonl(complaints: Sequence[diagnostic.Complaint]) -> str:
     """Return each complaint as an object on a line of its own."""
     return "".join(
         json_text(complaint_document(complaint), one_line=True) for complaint in complaints
     )
 
 
-def complaint_document(complaint: Complaint) -> ComplaintDocument:
+def complaint_document(complaint: diagnostic.Complaint) -> ComplaintDocument:
     """Return the JSON form of a complaint."""
     return {
         "code": complaint.code,
@@ -224,13 +219,13 @@ MOST_SHOWN = 20
 NARROWEST = 20
 
 
-def complaints_text(complaints: Sequence[Complaint], style: Style) -> str:
+def complaints_text(complaints: Sequence[diagnostic.Complaint], style: Style) -> str:
     """Return up to twenty complaints in full, errors first, and the others by code.
 
     Of more than twenty, the first of each code is shown, rarer codes first, and more errors where
     there is room. `verbose` shows them all.
     """
-    shown, others = worst_first(complaints), list[Complaint]()
+    shown, others = worst_first(complaints), list[diagnostic.Complaint]()
     if len(shown) > MOST_SHOWN and not style.verbose:
         shown, others = _picked(shown)
     lines = [line for complaint in shown for line in (*_lines(complaint, style), "")]
@@ -239,11 +234,13 @@ def complaints_text(complaints: Sequence[Complaint], style: Style) -> str:
     return "\n".join((*lines, *_hint(shown, style), ""))
 
 
-def _picked(ordered: Sequence[Complaint]) -> tuple[list[Complaint], list[Complaint]]:
+def _picked(
+    ordered: Sequence[diagnostic.Complaint],
+) -> tuple[list[diagnostic.Complaint], list[diagnostic.Complaint]]:
     """Return the complaints that are shown, and the others."""
     counts = Counter((complaint.severity, complaint.code) for complaint in ordered)
 
-    def rank(complaint: Complaint) -> tuple[bool, int, str]:
+    def rank(complaint: diagnostic.Complaint) -> tuple[bool, int, str]:
         count = counts[complaint.severity, complaint.code]
         return not complaint.is_error, count, complaint.code
 
@@ -259,7 +256,7 @@ def _picked(ordered: Sequence[Complaint]) -> tuple[list[Complaint], list[Complai
     )
 
 
-def _by_code(complaints: Sequence[Complaint], style: Style) -> Iterator[str]:
+def _by_code(complaints: Sequence[diagnostic.Complaint], style: Style) -> Iterator[str]:
     """Yield a line for each code, with the number of its complaints and the place of the first."""
     from reconciler.report.explanations.pages import title_of  # noqa: PLC0415 - rare
 
@@ -273,7 +270,7 @@ def _by_code(complaints: Sequence[Complaint], style: Style) -> Iterator[str]:
         yield fitted(f"  {sign} x {count:<{digits},}  {said}, {where}", style)
 
 
-def _colour(complaint: Complaint) -> Colour:
+def _colour(complaint: diagnostic.Complaint) -> Colour:
     return Colour.RED if complaint.is_error else Colour.YELLOW
 
 
@@ -285,7 +282,7 @@ def warnings_in_short(warnings: int, where: str = "", only: str = "") -> str:
     return f"{plural(warnings, 'warning')}{where}: `{on_manifests('validate', only)}`"
 
 
-def _hint(shown: Sequence[Complaint], style: Style) -> Iterator[str]:
+def _hint(shown: Sequence[diagnostic.Complaint], style: Style) -> Iterator[str]:
     """Yield where a code is explained, on a terminal only: readers of a log know it."""
     code = next(
         (complaint.code for complaint in shown if complaint.code and "/" not in complaint.code), ""
@@ -297,7 +294,7 @@ def _hint(shown: Sequence[Complaint], style: Style) -> Iterator[str]:
 
 
 def complaints_summary(
-    complaints: Sequence[Complaint], resources: int, files: int, ignored: int = 0
+    complaints: Sequence[diagnostic.Complaint], resources: int, files: int, ignored: int = 0
 ) -> str:
     """Return the counts in one line; `ignored` is the number of complaints that are not shown."""
     errors = sum(complaint.is_error for complaint in complaints)
@@ -307,7 +304,7 @@ def complaints_summary(
     return f"{counts}, {ignored:,} ignored" if ignored else counts
 
 
-def _lines(complaint: Complaint, style: Style) -> Iterator[str]:
+def _lines(complaint: diagnostic.Complaint, style: Style) -> Iterator[str]:
     colour = _colour(complaint)
     head = style.paint(f"{complaint.severity.value}[{complaint.code}]", colour, Colour.BOLD)
     yield fitted(f"{head}: {safe(complaint.message)}", style)
@@ -318,20 +315,20 @@ def _lines(complaint: Complaint, style: Style) -> Iterator[str]:
         room = (
             max(NARROWEST, style.width - len(gutter) - len(" | "))
             if style.terminal
-            else USUAL_EXCERPT
+            else diagnostic.USUAL_EXCERPT
         )
         yield from _frame(complaint.excerpt.within(room), len(gutter), colour, help_text, style)
     elif help_text:
         yield fitted(f"{gutter} {help_text}", style)
 
 
-def _place(complaint: Complaint) -> str:
+def _place(complaint: diagnostic.Complaint) -> str:
     place = safe(complaint.file)
     return f"{place}:{complaint.line}:{complaint.column}" if complaint.line else place
 
 
 def _frame(
-    excerpt: Excerpt, gutter: int, colour: Colour, help_text: str, style: Style
+    excerpt: diagnostic.Excerpt, gutter: int, colour: Colour, help_text: str, style: Style
 ) -> Iterator[str]:
     """Yield the lines of the file, and a mark under the place, as wide as the place is shown."""
     bar = style.paint("|", Colour.DIM)

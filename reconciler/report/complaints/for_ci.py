@@ -1,7 +1,5 @@
 """Complaints for CI: SARIF for code scanning, JUnit, and annotations of a runner. Pure."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -78,7 +76,13 @@ def complaints_sarif(
     named = "/".join(("reconciler", *filter(None, (tool.category, environment, part)), ""))
     limited = {} if selected is None else {"selection": selection_document(selected)}
     run: dict[str, Json] = {
-        "tool": {"driver": _driver(rules, tool)},
+        "tool": {
+            "driver": {
+                "name": "reconciler",
+                "semanticVersion": __version__,
+                "rules": [_rule(code, words, tool.tag) for code, words in rules.items()],
+            }
+        },
         "automationDetails": {"id": named},
         "columnKind": "unicodeCodePoints",
         "invocations": [_invocation(left_out, tool)],
@@ -109,14 +113,6 @@ def rules_of(complaints: Sequence[Complaint], codes: Mapping[str, str] = CODES) 
         if complaint.code not in codes:
             own.setdefault(complaint.code, safe(complaint.message))
     return {**codes, **dict(sorted(own.items()))}
-
-
-def _driver(rules: Mapping[str, str], tool: Tool) -> dict[str, Json]:
-    return {
-        "name": "reconciler",
-        "semanticVersion": __version__,
-        "rules": [_rule(code, description, tool.tag) for code, description in rules.items()],
-    }
 
 
 def _rule(code: str, description: str, tag: str) -> dict[str, Json]:

@@ -6,8 +6,6 @@ paragraph for the meaning of the code, a paragraph for why it matters, and a sec
 sample.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace

@@ -3,8 +3,6 @@
 Pure, except that it reads its two own files once: `page.css` and `page.js`.
 """
 
-from __future__ import annotations
-
 from base64 import b64encode
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass

@@ -1,25 +1,10 @@
 """The pictures of a page: dashboards, ordered lists, objectives. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import assert_never
 
-from reconciler.report.drawings import (
-    Aim,
-    AimSides,
-    Cell,
-    DashboardSides,
-    Drawing,
-    GridRow,
-    GridSection,
-    Mark,
-    Ranked,
-    RankingSides,
-    describe_budget,
-    describe_target,
-)
+from reconciler.report import drawings
 from reconciler.report.html.page import (
     NOTHING,
     Markup,
@@ -38,16 +23,16 @@ from reconciler.report.html.page import (
 from reconciler.report.words import plural
 
 
-def picture_of(drawing: Drawing | None) -> Markup:
+def picture_of(drawing: drawings.Drawing | None) -> Markup:
     """Return the figure of a drawing; nothing where there is none."""
     match drawing:
         case None:
             return NOTHING
-        case DashboardSides():
+        case drawings.DashboardSides():
             return _grid_figure(drawing)
-        case RankingSides():
+        case drawings.RankingSides():
             return _order_figure(drawing)
-        case AimSides():
+        case drawings.AimSides():
             return _scale_figure(drawing)
         case _:
             assert_never(drawing)
@@ -65,7 +50,7 @@ NARROW = 90
 SIGN = 13
 
 
-def _grid_figure(sides: DashboardSides) -> Markup:
+def _grid_figure(sides: drawings.DashboardSides) -> Markup:
     """Return the grids before and after, next to each other; nothing where both are the same."""
     if sides.before and sides.after and not sides.changed:
         return NOTHING
@@ -84,14 +69,14 @@ def _grid_figure(sides: DashboardSides) -> Markup:
     )
 
 
-def _legend(sides: DashboardSides) -> Markup:
+def _legend(sides: drawings.DashboardSides) -> Markup:
     keys = (
         of_class("span", f"key-{mark.word}", f"{mark.value} {mark.word}") for mark in sides.counts
     )
     return of_class("p", "legend", joined(keys, " "))
 
 
-def _side(name: str, sections: Sequence[GridSection], label: str) -> Markup:
+def _side(name: str, sections: Sequence[drawings.GridSection], label: str) -> Markup:
     shapes: list[Markup] = []
     top = 0.0
     left_out = 0
@@ -110,7 +95,7 @@ def _side(name: str, sections: Sequence[GridSection], label: str) -> Markup:
     return of_class("div", "side", *parts)
 
 
-def _section(shapes: list[Markup], section: GridSection, number: int, top: float) -> float:
+def _section(shapes: list[Markup], section: drawings.GridSection, number: int, top: float) -> float:
     """Draw a section below `top`; return where it ends."""
     title = section.title or f"Section {number}"
     note = f"  ({section.note})" if section.note else ""
@@ -126,7 +111,7 @@ def _section(shapes: list[Markup], section: GridSection, number: int, top: float
     return top + GAP
 
 
-def _row(row: GridRow, top: float, height: float) -> Iterator[Markup]:
+def _row(row: drawings.GridRow, top: float, height: float) -> Iterator[Markup]:
     if not row.cells:
         yield box("cell empty", 0, top, WIDTH, height)
         yield words("an empty row", "s", PADDING, top + 20, WIDTH)
@@ -138,7 +123,7 @@ def _row(row: GridRow, top: float, height: float) -> Iterator[Markup]:
         left += width + GAP
 
 
-def _cell(cell: Cell, left: float, top: float, width: float, height: float) -> Markup:
+def _cell(cell: drawings.Cell, left: float, top: float, width: float, height: float) -> Markup:
     title = cell.title or "untitled"
     inside = width - 2 * PADDING
     if not cell.marks:
@@ -153,7 +138,8 @@ def _cell(cell: Cell, left: float, top: float, width: float, height: float) -> M
     signs = "".join(mark.value for mark in cell.marks)
     mark = cell.marks[0].word
     changes = ", ".join(
-        f"{mark.word} {cell.elsewhere}" if mark is Mark.MOVED else mark.word for mark in cell.marks
+        f"{mark.word} {cell.elsewhere}" if mark is drawings.Mark.MOVED else mark.word
+        for mark in cell.marks
     )
     tip = "; ".join(filter(None, (title, changes, cell.chart, cell.query)))
     parts = [box(f"cell {mark}", left, top, width, height)]
@@ -187,13 +173,15 @@ EDGE = 4
 TIP = 9
 
 
-def _order_figure(sides: RankingSides) -> Markup:
+def _order_figure(sides: drawings.RankingSides) -> Markup:
     """Return both lists, with a line from each item to its new place; the first match decides."""
     summary = _said(sides)
     label = f"{plural(len(sides.before), 'item')} before, {len(sides.after)} after. {summary}"
     caption = "In order, the first that matches decides."
     if not sides.before:
-        return figure(caption, _order_side("", "after", sides.after, Mark.ADDED), wide=True)
+        return figure(
+            caption, _order_side("", "after", sides.after, drawings.Mark.ADDED), wide=True
+        )
     rows = max(len(sides.before), len(sides.after))
     links = picture(label, BETWEEN, rows * STEP, *_links(sides.before))
     unmarked = any(not ranked.marks for ranked in sides.before)
@@ -201,27 +189,30 @@ def _order_figure(sides: RankingSides) -> Markup:
     lists = of_class(
         "div",
         "order",
-        _order_side("Before", "before", sides.before, Mark.REMOVED, hint),
+        _order_side("Before", "before", sides.before, drawings.Mark.REMOVED, hint),
         of_class("div", "links", links),
-        _order_side("After", "after", sides.after, Mark.ADDED),
+        _order_side("After", "after", sides.after, drawings.Mark.ADDED),
     )
     return figure(f"{caption} {summary}", lists, wide=True)
 
 
-def _said(sides: RankingSides) -> str:
-    items = [*sides.after, *(ranked for ranked in sides.before if Mark.REMOVED in ranked.marks)]
-    counts = {mark: sum(mark in ranked.marks for ranked in items) for mark in Mark}
+def _said(sides: drawings.RankingSides) -> str:
+    items = [
+        *sides.after,
+        *(ranked for ranked in sides.before if drawings.Mark.REMOVED in ranked.marks),
+    ]
+    counts = {mark: sum(mark in ranked.marks for ranked in items) for mark in drawings.Mark}
     words = ", ".join(f"{count} {mark.word}" for mark, count in counts.items() if count)
     return f"{words[:1].upper()}{words[1:]}" if words else "Nothing moves"
 
 
-def _links(before: Sequence[Ranked]) -> Iterator[Markup]:
-    for ranked in sorted(before, key=lambda ranked: Mark.MOVED in ranked.marks):
+def _links(before: Sequence[drawings.Ranked]) -> Iterator[Markup]:
+    for ranked in sorted(before, key=lambda ranked: drawings.Mark.MOVED in ranked.marks):
         if ranked.other is None:
             continue
         start, end = (HEIGHT / 2 + (place - 1) * STEP for place in (ranked.place, ranked.other))
         left, right, bend = EDGE, BETWEEN - EDGE, BETWEEN / 2
-        moved = Mark.MOVED in ranked.marks
+        moved = drawings.Mark.MOVED in ranked.marks
         bends = ("C", left + bend, start, right - bend, end, right, end)
         ends = f"{ranked.place} {ranked.other}"
         yield path("link moved" if moved else "link", "M", left, start, *bends, ends=ends)
@@ -231,14 +222,18 @@ def _links(before: Sequence[Ranked]) -> Iterator[Markup]:
 
 
 def _order_side(
-    heading: str, name: str, items: Sequence[Ranked], own: Mark, hint: Markup = NOTHING
+    heading: str,
+    name: str,
+    items: Sequence[drawings.Ranked],
+    own: drawings.Mark,
+    hint: Markup = NOTHING,
 ) -> Markup:
     ranks = (_item(ranked, own) for ranked in items)
     head = element("h4", heading) if heading else NOTHING
     return of_class("div", f"side {name}", head, hint, of_class("ol", "ranks", *ranks))
 
 
-def _item(ranked: Ranked, own: Mark) -> Markup:
+def _item(ranked: drawings.Ranked, own: drawings.Mark) -> Markup:
     mark = ranked.marks[0].word if ranked.marks else "same"
     signs = "".join(sign.value for sign in ranked.marks)
     turn = f"{signs} {', '.join(_describe(ranked, own))}" if signs else ""
@@ -251,10 +246,10 @@ def _item(ranked: Ranked, own: Mark) -> Markup:
     return of_class("li", f"rank {mark}", joined(parts, " "))
 
 
-def _describe(ranked: Ranked, own: Mark) -> Iterator[str]:
+def _describe(ranked: drawings.Ranked, own: drawings.Mark) -> Iterator[str]:
     for mark in ranked.marks:
-        if mark is Mark.MOVED:
-            yield f"{'from' if own is Mark.ADDED else 'to'} {ranked.other}"
+        if mark is drawings.Mark.MOVED:
+            yield f"{'from' if own is drawings.Mark.ADDED else 'to'} {ranked.other}"
         else:
             yield mark.word
 
@@ -291,15 +286,17 @@ class _Room:
 ROOMS = (_Room("roomy", 720, 20, 690), _Room("narrow", 296, 12, 284))
 
 
-def _scale_figure(sides: AimSides) -> Markup:
+def _scale_figure(sides: drawings.AimSides) -> Markup:
     """Return the target on its scale, the share that may fail, and the windows as bars."""
     before, after = sides.before, sides.after
-    label = f"Target {describe_target(after)} over {after.window}"
+    label = f"Target {drawings.describe_target(after)} over {after.window}"
     if before is not None and sides.changed:
-        label = f"Target {describe_target(before)} over {before.window}, then {label[7:]}"
-    caption = f"May fail: {describe_budget(after)}"
+        label = f"Target {drawings.describe_target(before)} over {before.window}, then {label[7:]}"
+    caption = f"May fail: {drawings.describe_budget(after)}"
     if before is not None and sides.changed:
-        caption = f"May fail: {describe_budget(before)} → {describe_budget(after)}"
+        caption = (
+            f"May fail: {drawings.describe_budget(before)} → {drawings.describe_budget(after)}"
+        )
     height = BARS + BAR * len(_aims(sides))
     drawn = (
         picture(
@@ -327,7 +324,7 @@ def _axis(room: _Room) -> Iterator[Markup]:
     yield words("100 %", "s quiet end", room.width, AXIS + 20)
 
 
-def _targets(sides: AimSides, room: _Room) -> Iterator[Markup]:
+def _targets(sides: drawings.AimSides, room: _Room) -> Iterator[Markup]:
     before, after = sides.before, sides.after
     if after.nines is None:
         return
@@ -341,27 +338,27 @@ def _targets(sides: AimSides, room: _Room) -> Iterator[Markup]:
         yield shape("circle", "aim before", cx=old, cy=AXIS, r=7)
         close = abs(room.label_at(new) - room.label_at(old)) < NEAR
         top = AXIS - 34 if close else AXIS - 16
-        yield words(f"before {describe_target(before)}", "s", room.label_at(old), top)
+        yield words(f"before {drawings.describe_target(before)}", "s", room.label_at(old), top)
     yield shape("circle", "aim after", cx=new, cy=AXIS, r=7)
     side = "after " if before is not None else ""
-    yield words(f"{side}{describe_target(after)}", "t", room.label_at(new), AXIS - 16)
+    yield words(f"{side}{drawings.describe_target(after)}", "t", room.label_at(new), AXIS - 16)
 
 
-def _aims(sides: AimSides) -> list[tuple[str, str, Aim]]:
+def _aims(sides: drawings.AimSides) -> list[tuple[str, str, drawings.Aim]]:
     """Return the windows to draw: label, side and objective."""
     if sides.before is None or sides.before.window == sides.after.window:
         return [("window", "after", sides.after)]
     return [("before", "before", sides.before), ("after", "after", sides.after)]
 
 
-def _windows(sides: AimSides, room: _Room) -> Iterator[Markup]:
+def _windows(sides: drawings.AimSides, room: _Room) -> Iterator[Markup]:
     for row, (name, side, aim) in enumerate(_aims(sides)):
         top = BARS + BAR * row
         yield words(name, "s quiet", room.left, top + 15)
         yield from _bar(aim, side, top, room)
 
 
-def _bar(aim: Aim, side: str, top: float, room: _Room) -> Iterator[Markup]:
+def _bar(aim: drawings.Aim, side: str, top: float, room: _Room) -> Iterator[Markup]:
     left = room.left + 60
     most = room.right - left - 90
     width = most * min(aim.days or 0, MOST_DAYS) / MOST_DAYS

@@ -1,7 +1,5 @@
 """Pages of a plan and of a drift report, with a card for each resource. Pure."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

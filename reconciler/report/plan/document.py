@@ -19,7 +19,6 @@ from typing import (
     Final,
     Literal,
     NotRequired,
-    TypeAlias,
     cast,
     get_type_hints,
 )
@@ -275,7 +274,6 @@ class ChangeLine(TypedDict):
     change: ChangeDocument
 
 
-PlanLine: TypeAlias = HeadLine | ChangeLine
 LINE: Final = "A line of what `plan --format jsonl` prints."
 
 
@@ -400,7 +398,7 @@ def plan_jsonl(plan: model.Plan) -> str:
     """Return `{"plan": …}`, the plan without its changes, then a `{"change": …}` for each."""
     document = plan_document(plan)
     head = {name: part for name, part in document.items() if name != "changes"}
-    lines: list[PlanLine] = [{"plan": cast("PlanHead", head)}]
+    lines: list[HeadLine | ChangeLine] = [{"plan": cast("PlanHead", head)}]
     lines += [{"change": change} for change in document["changes"]]
     return "".join(json_text(line, one_line=True) for line in lines)
 

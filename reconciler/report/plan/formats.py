@@ -5,19 +5,17 @@ in Markdown. So no text of a manifest can act as Markdown, mention anyone or clo
 Source: docs/reports.md.
 """
 
-from __future__ import annotations
-
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby
+from itertools import chain, groupby
 from textwrap import wrap
 
 from reconciler.document import Operation
 from reconciler.model import Action, Change, Evidence, Plan, Seen
 from reconciler.model.guards import guard_blocks
 from reconciler.model.quoting import SHOWN_BY_VERBOSE, and_more
-from reconciler.report import sections
+from reconciler.report import counts, sections
 from reconciler.report.changes.field_changes import (
     LONGEST_INLINE,
     FieldChange,
@@ -26,16 +24,6 @@ from reconciler.report.changes.field_changes import (
     essential_lines,
     essentials_of,
     field_changes,
-)
-from reconciler.report.counts import (
-    EVIDENCE_MEANINGS,
-    SHOWN_COMMIT,
-    WORST_FIRST,
-    describe_kept,
-    evidence,
-    harm_first,
-    heading,
-    summary,
 )
 from reconciler.report.drawings import drawing_of, picture_lines
 from reconciler.report.labels import BETWEEN
@@ -82,23 +70,25 @@ def plan_text(plan: Plan, style: Style) -> str:
     unfolds everything and lists unchanged resources.
     """
     room = _room(plan, style)
-    lines = [*_bold(f"{heading(plan)}: {summary(plan)}", style)]
-    for words in sections.describe_partial(plan):
-        lines.extend(wrapped(as_sentence(words), style, margin="", hang="  "))
-    for remark in plan.remarks:
-        lines.extend(wrapped(describe_remark(remark), style, Colour.CYAN))
-    lines.append("")
-    for kind, changes in groupby(plan.declared, key=lambda change: change.ref.kind):
-        lines.extend(_kind_lines(plan, kind, list(changes), room, style))
-    for section, formats in sections.shown_sections(plan):
-        lines.extend(formats.lines(section, style))
-    lines.extend(_guard_lines(plan, style))
-    lines.extend(_orphan_lines(plan, style))
-    lines.extend(_unsettled_lines(plan, style))
-    lines.extend(_text_legend(plan, style))
-    lines.extend(_bold(_closing(plan), style))
-    lines.append(style.paint(f"Digest {plan.digest}", Colour.DIM))
-    return "\n".join(lines) + "\n"
+    of_kinds = groupby(plan.declared, key=lambda change: change.ref.kind)
+    parts: Iterable[Iterable[str]] = (
+        _bold(f"{counts.heading(plan)}: {counts.summary(plan)}", style),
+        *(
+            wrapped(as_sentence(words), style, margin="", hang="  ")
+            for words in sections.describe_partial(plan)
+        ),
+        *(wrapped(describe_remark(remark), style, Colour.CYAN) for remark in plan.remarks),
+        [""],
+        *(_kind_lines(plan, kind, list(changes), room, style) for kind, changes in of_kinds),
+        *(formats.lines(section, style) for section, formats in sections.shown_sections(plan)),
+        _guard_lines(plan, style),
+        _orphan_lines(plan, style),
+        _unsettled_lines(plan, style),
+        _text_legend(plan, style),
+        _bold(_closing(plan), style),
+        [style.paint(f"Digest {plan.digest}", Colour.DIM)],
+    )
+    return "\n".join(chain.from_iterable(parts)) + "\n"
 
 
 def _room(plan: Plan, style: Style) -> _Room:
@@ -119,14 +109,14 @@ def _closing(plan: Plan) -> str:
     if not plan.declared:
         return sections.emptiness(plan)
     if plan.has_changes:
-        return as_sentence(summary(plan))
+        return as_sentence(counts.summary(plan))
     if plan.is_noted:
         count = sum(change.is_noted for change in plan.changes)
         edits = any(change.accepts_edit for change in plan.changes)
         names = "what someone edited live" if edits else "the new name"
         what = "the protection" if plan.turns_protection else names
         return f"Nothing to send; an apply notes {what} of {plural(count, 'resource')}."
-    return f"Nothing to do: {describe_kept(plan.changes)}."
+    return f"Nothing to do: {counts.describe_kept(plan.changes)}."
 
 
 def _kind_lines(
@@ -136,7 +126,7 @@ def _kind_lines(
     shown = [
         change for change in changes if style.verbose or change.is_noted or change.action.is_to_do
     ]
-    shown.sort(key=lambda change: WORST_FIRST.index(change.action))
+    shown.sort(key=lambda change: counts.WORST_FIRST.index(change.action))
     if not shown:
         return
     count = f"{len(changes) - len(kept):,} of {len(changes):,}"
@@ -152,7 +142,7 @@ def _kind_lines(
         if more := and_more(rest, hint=SHOWN_BY_VERBOSE):
             yield style.paint(f"  {action.value} {more}", Colour.DIM)
     if kept and not style.verbose:
-        yield style.paint(f"  = {describe_kept(kept)}", Colour.DIM)
+        yield style.paint(f"  = {counts.describe_kept(kept)}", Colour.DIM)
     yield ""
 
 
@@ -169,7 +159,7 @@ def _text_groups(
         details = tuple(_details(plan, change, room, style))
         whole = many and change.action in (Action.CREATE, Action.ASSERT)
         unsaid = field_changes(change) if whole else ()
-        groups.setdefault((evidence(change), details, unsaid), []).append(change)
+        groups.setdefault((counts.evidence(change), details, unsaid), []).append(change)
     for (_, details, _), alike in groups.items():
         if len(alike) < FEWEST_ALIKE or style.verbose:
             yield from (([change], details) for change in alike)
@@ -186,7 +176,7 @@ def _group_lines(
         yield from details
         return
     count = style.paint(f"{first.action.value} {len(alike):,} alike", _COLOURS[first.action])
-    yield f"  {count}  {style.paint(evidence(first), Colour.DIM)}"
+    yield f"  {count}  {style.paint(counts.evidence(first), Colour.DIM)}"
     yield from details
     # Names are no sentence: in a log too they are broken into lines, several on each.
     names = ", ".join(change.ref.name for change in alike)
@@ -196,7 +186,7 @@ def _group_lines(
 def _text_head(change: Change, widest: int, style: Style) -> Iterator[str]:
     name = safe(change.ref.name).ljust(widest)
     sign = f"{change.action.value} {name}"
-    where = f"{evidence(change):7}  {safe(str(change.source or ''))}"
+    where = f"{counts.evidence(change):7}  {safe(str(change.source or ''))}"
     if style.terminal and columns(f"  {sign}  {where}") > style.width:
         yield f"  {style.paint(sign.rstrip(), _COLOURS[change.action])}"
         yield from wrapped(" ".join(where.split()), style, Colour.DIM)
@@ -263,7 +253,7 @@ def _unsettled_lines(plan: Plan, style: Style) -> Iterator[str]:
 def _text_legend(plan: Plan, style: Style) -> Iterator[str]:
     """Yield the meaning of the words in this plan that need an explanation."""
     todo = [change for change in plan.changes if change.action.is_to_do]
-    found = {evidence(change) for change in todo}
+    found = {counts.evidence(change) for change in todo}
     is_journal = any(change.evidence is Evidence.JOURNAL for change in todo)
     is_asserted = any(change.action is Action.ASSERT for change in todo)
     meanings = (
@@ -300,7 +290,7 @@ BESIDE_BYTES = 8_000
 LIVE = "live"
 
 _SIGNS: Mapping[Operation, str] = {"add": "+ ", "remove": "- ", "move": "↕ ", "change": ""}
-_SHOWN = tuple(action for action in WORST_FIRST if action.is_to_do)
+_SHOWN = tuple(action for action in counts.WORST_FIRST if action.is_to_do)
 
 
 @dataclass(frozen=True, slots=True)
@@ -332,15 +322,15 @@ def plan_markdown(plan: Plan, budget: int = COMMENT_BYTES, whole: str = WHOLE) -
     """
     changes = sorted(
         (change for change in plan.changes if change.action.is_to_do),
-        key=harm_first,
+        key=counts.harm_first,
     )
     groups = list(_markdown_groups(changes, plan))
-    counts = _kinds(changes) if len(changes) > MOST_ROWS else ()
+    kinds = _kinds(changes) if len(changes) > MOST_ROWS else ()
     beside = [*_beside(plan), *owners_markdown(plan, changes)]
     # The sections next to the table reduce its room, so that both fit any comment.
     table = _table(groups, TABLE_BYTES - len("\n".join(beside).encode()))
     legend = _markdown_legend(changes)
-    head = "\n".join((*_markdown_head(plan), *_warnings(plan), *counts, *table, *legend, *beside))
+    head = "\n".join((*_markdown_head(plan), *_warnings(plan), *kinds, *table, *legend, *beside))
     foot = "\n".join(("", f"<sub>digest {code(plan.digest)}</sub>", ""))
     folds = [
         _fold(group) for group in groups if group.lines or group.picture or len(group.changes) > 1
@@ -357,15 +347,15 @@ def plan_markdown(plan: Plan, budget: int = COMMENT_BYTES, whole: str = WHOLE) -
 def _markdown_head(plan: Plan) -> Iterator[str]:
     where = code(plan.environment, LONGEST_CELL)
     if plan.against is not None:
-        commit = code(plan.against.commit[:SHOWN_COMMIT])
+        commit = code(plan.against.commit[: counts.SHOWN_COMMIT])
         where = f"{where} against {commit} (nothing live was asked)"
-    yield f"### Plan for {where}: {summary(plan)}"
+    yield f"### Plan for {where}: {counts.summary(plan)}"
     yield ""
     if not plan.declared:
         yield sections.emptiness(plan)
         yield ""
     elif not plan.has_changes:
-        yield f"{describe_kept(plan.changes)}."
+        yield f"{counts.describe_kept(plan.changes)}."
         yield ""
 
 
@@ -482,11 +472,11 @@ def _note(change: Change) -> tuple[str, int]:
 
 
 def _kinds(changes: Sequence[Change]) -> Iterator[str]:
-    counts = Counter((change.ref.kind, change.action) for change in changes)
+    numbers = Counter((change.ref.kind, change.action) for change in changes)
     yield f"| kind | {' | '.join(action.word for action in _SHOWN)} |"
     yield f"|---|{'--:|' * len(_SHOWN)}"
     for kind in dict.fromkeys(change.ref.kind for change in changes):
-        cells = (f"{counts[kind, action]:,}" for action in _SHOWN)
+        cells = (f"{numbers[kind, action]:,}" for action in _SHOWN)
         yield f"| {code(kind, LONGEST_CELL)} | {' | '.join(cells)} |"
     yield ""
 
@@ -515,7 +505,9 @@ def _row(group: _Group) -> str:
     sign = f"{mark}`{change.action.value}`&nbsp;{change.action.word}"
     more = f" and {others:,} alike" if others else ""
     named = _cell(str(change.ref))
-    return f"| {sign} | {named}{more} | {_what(change)} | {evidence(change)} | {group.note} |"
+    return (
+        f"| {sign} | {named}{more} | {_what(change)} | {counts.evidence(change)} | {group.note} |"
+    )
 
 
 def _what(change: Change) -> str:
@@ -561,8 +553,8 @@ def _turn(field_change: FieldChange) -> str:
 
 def _markdown_legend(changes: Sequence[Change]) -> Iterator[str]:
     """Yield what each evidence other than the live document means."""
-    found = {evidence(change) for change in changes}
-    for word, meaning in EVIDENCE_MEANINGS.items():
+    found = {counts.evidence(change) for change in changes}
+    for word, meaning in counts.EVIDENCE_MEANINGS.items():
         if word in found and word != LIVE:
             yield f"<sub>{word}: {meaning}</sub>"
             yield ""
@@ -574,7 +566,7 @@ def _markdown_legend(changes: Sequence[Change]) -> Iterator[str]:
 def _fold(group: _Group) -> Fold:
     others = group.changes[1:]
     lines = (*group.lines, *_names(others))
-    title = f"{group.first.action.word}, {evidence(group.first)}"
+    title = f"{group.first.action.word}, {counts.evidence(group.first)}"
     if others:
         title += f" and {len(others):,} alike"
     is_open = None if group.first.action is Action.UPDATE else False

@@ -17,7 +17,7 @@ from reconciler.emulator.dashboard_endpoints import StoredDashboard
 from reconciler.emulator.log_policy_endpoints import OverwriteRequest
 from reconciler.emulator.saved_view_endpoints import SavedView
 from reconciler.emulator.slo_endpoints import SloDefinition
-from reconciler.emulator.wire_models import WireObject
+from reconciler.emulator.wire import WireObject
 from reconciler.features.import_.import_resources import Draft, draft_of
 from reconciler.features.import_.match_declared import KnownRefs
 from reconciler.features.import_.records import ImportRecord, minimal

@@ -22,8 +22,8 @@ def test_changes_are_seen(tmp_path: Path, change: str) -> None:
     folder.mkdir()
     file.write_text("a")
     watch = Watch([folder], [project])
-    watch.begin()
-    assert not watch.changed
+    before = watch.stamps()
+    assert watch.stamps() == before
 
     match change:
         case "save":
@@ -40,20 +40,20 @@ def test_changes_are_seen(tmp_path: Path, change: str) -> None:
         case _:
             (tmp_path / "new").write_text("b")
             (tmp_path / "new").replace(file)
-    assert watch.changed
+    assert watch.stamps() != before
 
 
 def test_other_files_are_no_change(tmp_path: Path) -> None:
     """What an editor or a run keeps beside the manifests is no save of theirs."""
     (tmp_path / "a.yaml").touch()
     watch = Watch([tmp_path])
-    watch.begin()
+    before = watch.stamps()
     (tmp_path / ".a.yaml.swp").touch()
     (tmp_path / ".reconciler").mkdir()
     (tmp_path / ".reconciler/x.json").touch()
     (tmp_path / "notes.txt").touch()
 
-    assert not watch.changed
+    assert watch.stamps() == before
 
 
 def test_nothing_is_done_without_a_change(tmp_path: Path) -> None:
@@ -68,11 +68,7 @@ def test_nothing_is_done_without_a_change(tmp_path: Path) -> None:
         if len(pauses) == 3:
             file.write_text("saved")
 
-    class Patient(Watch):
-        def wait(self, _: object = None) -> None:
-            super().wait(pause)
-
-    runs = watched(lambda: Patient([tmp_path]), lambda: done.append(len(pauses)))
+    runs = watched(lambda: Watch([tmp_path]), lambda: done.append(len(pauses)), pause)
     assert (next(runs), done) == (1, [0])
     assert (next(runs), done) == (1, [0, 3])
 
