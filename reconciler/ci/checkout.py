@@ -443,6 +443,8 @@ def admit(
     """
     if isinstance(use, trust.Barred):
         raise GuardRefused(use.why)
+    if isinstance(use, trust.Whole):
+        use = replace(use, project=open_session.reviewed(options, use.project))
     name, environment = choose_environment(use.project, options.environment)
     environment = in_shard(environment, options.shard)
     why = trust.barred_target(event, use, name, environment, inputs.base_url)

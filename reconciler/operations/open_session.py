@@ -302,11 +302,11 @@ ReviewSettings: TypeAlias = Callable[[Options, Project], Project]
 """Returns a project with the settings that bind its runs, before an environment is chosen."""
 
 REVIEWED: Final = Rows[ReviewSettings]("reviewed-settings")
+"""All of them are asked, whatever their keys; each decides by the project whether it has work."""
 
 
-def _reviewed(options: Options) -> Project:
-    """Open the project, with the settings that bind its runs. Raises as `open_project` does."""
-    project = open_project(options)
+def reviewed(options: Options, project: Project) -> Project:
+    """Return a project with the settings that bind its runs."""
     for review in REVIEWED.all():
         project = review(options, project)
     return project
@@ -336,7 +336,7 @@ def open_environment(options: Options, project: Project | None = None) -> Sessio
 
 def open_target(options: Options) -> Session:
     """Open a session for a command that needs nothing from manifests but the secrets to hide."""
-    session = open_environment(options, _reviewed(options))
+    session = open_environment(options, reviewed(options, open_project(options)))
     named = named_secrets(options, session.project, session.name, session.environment)
     return replace(session, named=named)
 
@@ -410,7 +410,7 @@ def begin_session(options: Options, *, may_lack: bool = False, for_part: bool = 
 
     With `may_lack`, secrets of manifests need not be set. For `for_part` see `open_workspace`.
     """
-    project = _reviewed(options)
+    project = reviewed(options, open_project(options))
     name, environment = choose_environment(project, options.environment)
     return session_of(options, project, name, environment, may_lack=may_lack, for_part=for_part)
 

@@ -30,11 +30,15 @@ _PRINCIPAL = re.compile(r"[\w.@+-]{1,100}", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class Signer:
-    """A principal and one of its keys; `line` is the line of the list for this principal alone."""
+    """A principal and one of its keys; `line` is the line of the list for this principal alone.
+
+    A key for other namespaces may sign no plan, and still shows that two principals are one person.
+    """
 
     principal: str
     fingerprint: str
     line: str
+    may_sign: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +50,7 @@ class Signers:
 
     def people(self) -> list[frozenset[str]]:
         """Return the principals of each person: those that share keys are one person."""
-        return self.people_of({signer.principal for signer in self.signers})
+        return self.people_of({signer.principal for signer in self.signers if signer.may_sign})
 
     def people_of(self, principals: set[str]) -> list[frozenset[str]]:
         """Return the people that have one of these principals."""
@@ -62,7 +66,11 @@ class Signers:
 
     def of_key(self, fingerprint: str) -> list[Signer]:
         """Return the principals of a key."""
-        return [signer for signer in self.signers if signer.fingerprint == fingerprint]
+        return [
+            signer
+            for signer in self.signers
+            if signer.may_sign and signer.fingerprint == fingerprint
+        ]
 
 
 def read_signers(text: str) -> Signers:
@@ -81,15 +89,14 @@ def read_signers(text: str) -> Signers:
         if split is None or key is None or (fingerprint := fingerprint_of(key[2])) is None:
             flaws.append((number, "is no line of the form `PRINCIPAL KEYTYPE KEY`"))
             continue
-        if not _is_for_us(key[1], split[2][: key.start()]):
-            continue
+        may_sign = _is_for_us(key[1], split[2][: key.start()])
         for principal in split[1].split(","):
             if _PATTERN.search(principal):
                 continue
-            if not _PRINCIPAL.fullmatch(principal):
+            if may_sign and not _PRINCIPAL.fullmatch(principal):
                 flaws.append((number, "has a principal that is not of letters, digits and `._@+-`"))
                 continue
-            found.append(Signer(principal, fingerprint, f"{principal} {split[2]}"))
+            found.append(Signer(principal, fingerprint, f"{principal} {split[2]}", may_sign))
     return Signers(found, flaws)
 
 

@@ -223,7 +223,7 @@ async def with_freeze(asked: PlanUnderGuard) -> model.Plan:
     Incidents are listed only where the environment names them.
     """
     plan, freeze = asked.plan, asked.environment.setting("freeze", Freeze)
-    if freeze is None:
+    if freeze is None or not plan.has_changes:
         return plan
     violations: list[model.GuardViolation] = []
     remarks: list[model.Remark] = []

@@ -281,7 +281,8 @@ FEATURE_GUARDS: Final = Rows[FeatureGuard]("guards")
 async def with_feature_guards(asked: PlanUnderGuard) -> Plan:
     """Return the plan with what an apply of it would need consent for by guards of features.
 
-    A guard is loaded only where the plan writes and has the cause of the guard.
+    A guard is loaded only where the plan has its cause, and writes. The guard of a setting is
+    loaded as well where the journal alone would change.
     """
     for cause in dict.fromkeys(_causes(asked)):
         if cause in FEATURE_GUARDS:
@@ -295,10 +296,11 @@ def _causes(asked: PlanUnderGuard) -> Iterator[str]:
     The violations come in this order.
     """
     written = [change for change in asked.plan.changes if change.action.writes]
-    if written:
-        yield from (reason.code for change in written for reason in change.reasons)
+    yield from (reason.code for change in written for reason in change.reasons)
+    if written or asked.plan.is_noted:
         yield from (name for name, _ in asked.environment.settings_given(object))
-        yield from ("rules",) if asked.settings.plan_rules else ()
+    if written and asked.settings.plan_rules:
+        yield "rules"
 
 
 async def with_guards(api: Api, plan: Plan, guards: Guards) -> Plan:

@@ -70,7 +70,18 @@ def test_people_are_counted_once(known: list[tuple[set[str], set[str]]], random:
 )
 def test_no_person(line: str) -> None:
     """Comments, patterns, authorities and keys for another purpose are no person, and no flaw."""
-    assert read_signers(f"{line}\n") == Signers([], [])
+    found = read_signers(f"{line}\n")
+
+    assert (found.people(), found.flaws) == ([], [])
+    assert found.of_key(fingerprint_of(KEY.split()[1]) or "") == []
+
+
+def test_a_key_for_another_purpose_joins_people() -> None:
+    """Principals that share a key are one person, though one of them may sign no plan with it."""
+    other = KEY.replace("EphQ", "EphR")
+    found = read_signers(f'{ALICE}\nal.ice {other}\nal.ice namespaces="git" {KEY}\n')
+
+    assert found.people() == [frozenset({"alice", "al.ice"})]
 
 
 @pytest.mark.parametrize(

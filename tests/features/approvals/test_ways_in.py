@@ -322,6 +322,32 @@ def test_permission_to_break_glass(repository: Repository, sent: Requests) -> No
     assert (kept["reason"], kept["codes"]) == ("it burns", ["not-approved"])
 
 
+def test_a_note_for_later_runs(repository: Repository) -> None:
+    """What an apply only writes into the journal, as an end of protection, needs approvals too."""
+    kept = SLO.replace("{name: checkout}", "{name: checkout, protect: true}")
+    repository.write("manifests/slo.yaml", kept)
+    first = repository.run("apply", "--yes", "--break-glass", "the first apply")
+    repository.write("manifests/slo.yaml", SLO)
+
+    ran = repository.run("apply", "--yes")
+
+    assert (first.code, ran.code) == (0, REFUSED), ran.err
+
+
+def test_a_job_outside_of_a_forge(
+    repository: Repository, sent: Requests, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`ci apply` by hand uses the default branch's settings, and not those of the checkout."""
+    monkeypatch.setenv("INPUT_REQUIRE_PLAN", "none")
+    monkeypatch.setenv("INPUT_NEW_JOURNAL", "true")
+    lines = [line for line in PROJECT.splitlines() if "approv" not in line]
+    repository.settle("\n".join(lines) + "\n")
+
+    ran = typed("ci", "apply")
+
+    assert (ran.code, sent.writes()) == (REFUSED, []), ran.err
+
+
 @pytest.mark.parametrize(
     "flags",
     [
