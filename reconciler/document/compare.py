@@ -552,9 +552,8 @@ def differences(
 
 def _are_identical(before: Json | Missing, after: Json | Missing) -> bool:
     """Return whether two containers are equal, at C speed."""
-    if isinstance(before, dict) and isinstance(after, dict):
-        return identical(before, after)
-    return isinstance(before, list) and isinstance(after, list) and identical(before, after)
+    both = isinstance(before, dict | list) and isinstance(after, dict | list)
+    return both and identical(before, after)  # type: ignore[arg-type]  # checked above
 
 
 def _differences(

@@ -129,11 +129,6 @@ class Document:
     positions: Positions = field(default_factory=Positions)
     _spots: dict[tuple[int, str], list[int]] = field(default_factory=dict)
 
-    @property
-    def text(self) -> str:
-        """Return the text of the whole file."""
-        return self.lines.text
-
     def locate(self, path: Path = (), *, at_key: bool = False) -> tuple[int, int]:
         """Return line and column, from 1, of the nearest written place on `path`."""
         return self.lines.place(self.positions.offset(self.value, path, at_key=at_key))
@@ -149,7 +144,7 @@ class Document:
         places = self._spots.get((begin, spot.written))
         if places is None:
             end = begin + WIDEST_SEARCH if following is None else self.lines.in_text(following)
-            written = written_scalar(self.text, begin, end)
+            written = written_scalar(self.lines.text, begin, end)
             places = [match.start() for match in re.finditer(re.escape(spot.written), written)]
             self._spots[begin, spot.written] = places
         found = places[spot.nth] if -1 < spot.nth < len(places) else 0
@@ -389,11 +384,12 @@ class DocumentText:
         )
         if finding.suggestion and not finding.at_key and self._is_filled(path, finding):
             finding = replace(finding, suggestion=OF_VARIABLE)
-        typed = _NUMBER.match(self.document.text, self.document.lines.offset(line, column))
+        lines = self.document.lines
+        typed = _NUMBER.match(lines.text, lines.offset(line, column))
         if typed is not None and _QUOTED_NUMBER.fullmatch(finding.suggestion):
             # A number that becomes a text keeps its digits: `1.10`, `0123`.
             finding = replace(finding, suggestion=f'"{typed[0]}"')
-        placed = complaint_at(self.file, self.document.lines, line, column, finding)
+        placed = complaint_at(self.file, lines, line, column, finding)
         message = placed.message + self.note
         return replace(placed, message=message, ref=self.ref, path=path, item=self.item)
 

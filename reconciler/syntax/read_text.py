@@ -70,18 +70,6 @@ class Anchor:
     start: int
     end: int
 
-    @property
-    def nodes(self) -> int:
-        """Return the number of values that an alias of the anchor adds."""
-        return self.end - self.start
-
-    def expand(self, marks: array[int], offset: int) -> Json:
-        """Add the marks of an alias and of all nodes that it repeats; return its value."""
-        inner = self.marks[self.start + 1 : self.end]
-        marks.append(offset)
-        marks.extend(inner)
-        return self.value
-
 
 class Anchors:
     """The anchors of one document; each is a range of the marks of the document."""
@@ -359,12 +347,15 @@ class _Reader:
                 event,
                 f"the alias `*{event.anchor}` contains itself: write out what is meant",
             )
-        if anchors.count(anchor.nodes) > MOST_NODES:
+        if anchors.count(anchor.end - anchor.start) > MOST_NODES:
             message = f"aliases expand to more than {MOST_NODES:,} values"
             raise self.flaws.stop("M108", event, message)
         if depth + height(anchor.value, {}) > DEEPEST:
             raise self.flaws.stop("M109", event, f"the alias nests deeper than {DEEPEST} levels")
-        return anchor.expand(anchors.marks, event.start_mark.index)
+        # The marks of the alias and of all nodes that it repeats.
+        inner = anchor.marks[anchor.start + 1 : anchor.end]
+        anchors.marks.extend((event.start_mark.index, *inner))
+        return anchor.value
 
 
 WORTHWHILE = 4_000_000

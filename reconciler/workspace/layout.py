@@ -423,17 +423,6 @@ class Splice:
     text: str
 
 
-def edited(text: str, edits: Sequence[Splice]) -> str:
-    """Return a text with edits applied, equal edits once; of two that overlap, the earlier."""
-    parts: list[str] = []
-    place = 0
-    for edit in sorted(set(edits)):
-        if edit.start >= place:
-            parts.extend((text[place : edit.start], edit.text))
-            place = edit.end
-    return "".join((*parts, text[place:]))
-
-
 @dataclass(frozen=True, slots=True)
 class Editor:
     """Writer of the edits for repairs in one document; paths begin at `prefix`.
