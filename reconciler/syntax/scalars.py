@@ -11,7 +11,7 @@ import re
 from array import array
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Final
 
 from yaml import (
@@ -27,7 +27,6 @@ from yaml.cyaml import CParser  # type: ignore[attr-defined]  # the stubs hide i
 from reconciler.syntax.characters import SURROGATE_PAIR, paired
 from reconciler.syntax.diagnostic import Complaint, Finding, Lines, complaint_at
 from reconciler.syntax.expressions import NUMBERED_ESCAPE, OPEN
-from reconciler.syntax.syntax_tree import SyntaxNode, written
 
 LONGEST: Final = 200
 LONGEST_LINE: Final = 1_000
@@ -417,43 +416,6 @@ def _block(text: str, place: int, value: str) -> Iterator[tuple[str, int]]:
         yield (character if here in ("\r", "\n") and character in " \n" else here), place
         place += 2 if text.startswith("\r\n", place) else 1
     yield "", place
-
-
-@dataclass(slots=True)
-class Scalars:
-    """The places where the scalars of a file are written, by their marks."""
-
-    lines: Lines
-    _nodes: dict[int, SyntaxNode] = field(default_factory=dict)
-
-    def places(self, mark: int, value: str) -> array[int] | None:
-        """Return the places of the scalar at a mark of the document, which has this value.
-
-        An alias has the places of its anchor. None if they cannot be determined.
-        """
-        # What is after an error is in no document.
-        waiting = [] if self._nodes else [*written(self.lines.text).documents]
-        while waiting:
-            node = waiting.pop()
-            self._nodes[node.opening] = node.itself
-            waiting.extend((*node.keys, *node.values))
-        found = self._nodes.get(self.lines.in_text(mark))
-        if found is None:
-            return None
-        end = max(found.end, found.until)
-        return spell(self.lines.text, found.opening, end, value)
-
-    def locate_inside(self, mark: int, value: str, offset: int) -> tuple[int, int]:
-        """Return line and column, from 1, of the character of a text at an offset or after it.
-
-        Blanks are not counted. For an alias it is the place of the alias.
-        """
-        place = self.lines.in_text(mark)
-        places = None if self.lines.text.startswith("*", place) else self.places(mark, value)
-        if places is not None:
-            behind = len(value) - len(value[offset:].lstrip())
-            place = places[min(behind, len(value.rstrip()))]
-        return self.lines.place_in_text(place)
 
 
 def complaint_inside(file: str, lines: Lines, finding: Finding, start: int, end: int) -> Complaint:

@@ -49,6 +49,7 @@ class SyntaxNode:
     means: SyntaxNode | None = None
     anchor: str = ""
     until: int = -1
+    _places: dict[str | int, int] | None = None
 
     @property
     def itself(self) -> SyntaxNode:
@@ -62,6 +63,15 @@ class SyntaxNode:
     def place_of(self, name: str) -> int:
         """Return the index of a key among the keys. Raises StopIteration if it is missing."""
         return next(nth for nth, key in enumerate(self.keys) if key.text == name)
+
+    def place_at(self, step: str | int) -> int | None:
+        """Return the index of a key or an item, the first of equal keys; None if it is missing."""
+        if self._places is None:
+            names: Sequence[str | int] = [key.text for key in self.keys]
+            steps = names or range(len(self.values))
+            # One mapping may have many complaints.
+            self._places = {step: nth for nth, step in reversed([*enumerate(steps)])}
+        return self._places.get(step)
 
     def at(self, path: Path) -> SyntaxNode:
         """Return the node at a path. Raises StopIteration or IndexError if there is none."""
