@@ -1,4 +1,4 @@
-"""Reading of YAML and JSON texts as documents with positions, in one pass over parser events.
+"""Reading of YAML and JSON texts as documents, in one pass over parser events.
 
 Each file of a run is read once, and results are kept if they are needed again. A list of objects
 is read from a file of its own, outside the manifests.
