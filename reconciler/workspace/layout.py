@@ -210,10 +210,8 @@ def is_block(value: Json, like: SyntaxNode | None) -> bool:
 
 def field_of(node: SyntaxNode | None, name: str) -> SyntaxNode | None:
     """Return the node under a name in a node, or None."""
-    if node is None:
-        return None
-    keys = node.itself.keys
-    return next((node.itself.values[nth] for nth, key in enumerate(keys) if key.text == name), None)
+    nth = None if node is None else node.itself.place_at(name)
+    return None if node is None or nth is None else node.itself.values[nth]
 
 
 def item_like(node: SyntaxNode | None, value: Json) -> SyntaxNode | None:
