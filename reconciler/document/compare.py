@@ -437,19 +437,14 @@ def _settled(document: Json | Missing, shape: Shape, homes: ItemPositions) -> Js
 
 
 def _stays(document: Json, shape: Shape, homes: ItemPositions) -> Json:
-    """Return a document without the items that moved in or out; itself if there are none."""
+    """Return a document without the items that moved in or out."""
     if not shape.known:
         return document
     if isinstance(document, dict):
-        fields = {key: _stays(value, shape.at(key), homes) for key, value in document.items()}
-        return document if all(fields[key] is document[key] for key in fields) else fields
+        return {key: _stays(value, shape.at(key), homes) for key, value in document.items()}
     if isinstance(document, list) and (named := by_identity(document, shape)) is not None:
         stay = [item for name, item in named.items() if key_of(shape, name) not in homes]
-        items = [_stays(item, shape.item, homes) for item in stay]
-        unchanged = len(items) == len(document) and all(
-            value is other for value, other in zip(items, document, strict=True)
-        )
-        return document if unchanged else items
+        return [_stays(item, shape.item, homes) for item in stay]
     return document
 
 
@@ -552,9 +547,8 @@ def differences(
 
 def _are_identical(before: Json | Missing, after: Json | Missing) -> bool:
     """Return whether two containers are equal, at C speed."""
-    if isinstance(before, dict) and isinstance(after, dict):
-        return identical(before, after)
-    return isinstance(before, list) and isinstance(after, list) and identical(before, after)
+    both = isinstance(before, dict | list) and isinstance(after, dict | list)
+    return both and identical(before, after)  # type: ignore[arg-type]  # checked above
 
 
 def _differences(

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from http import HTTPStatus
 from importlib import import_module
 from typing import TYPE_CHECKING, Final, NamedTuple, Never, TypeAlias
 
 from reconciler import model
-from reconciler.document import ABSENT, Json, Missing, Path
+from reconciler.document import ABSENT, Json, Missing, Path, Shape
 from reconciler.errors import AnotherRecord, ReconcilerError, ServiceRefused, UnreadableReply
 from reconciler.kinds.field_traits import INT32_MAX, UUID_PATTERN
 from reconciler.kinds.shape import exact_shape_of, shape_of
@@ -23,7 +23,6 @@ from reconciler.runtime.advice import on_journal
 
 if TYPE_CHECKING:
     from reconciler.api.client import Api
-    from reconciler.document import Json, Path, Shape
     from reconciler.journal.history import Memory
     from reconciler.kinds.field_traits import Part
     from reconciler.model.assumptions import Assumptions
@@ -425,7 +424,7 @@ class Kind:
     endpoints: tuple[Endpoint, ...] = ()
     """The requests that contain its fields."""
 
-    example: Callable[[], dict[str, Json]] = dict
+    example: Mapping[str, Json] = field(default_factory=dict, compare=False)
     """A small, useful `spec`."""
 
     sampled: bool = False

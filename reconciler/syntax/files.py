@@ -9,7 +9,7 @@ import stat
 from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import lru_cache
@@ -184,13 +184,19 @@ def begins_plan(head: bytes) -> bool:
 
 def is_plan_file(path: Path) -> bool:
     """Return whether a file is from `plan --out`; a link is not, wherever it leads."""
-    with suppress(OSError, ValueError):
-        descriptor = os.open(path, _FLAGS)
-        try:
-            return begins_plan(os.read(descriptor, HEAD))
-        finally:
-            os.close(descriptor)
+    with suppress(OSError, ValueError), opened(path, _FLAGS) as descriptor:
+        return begins_plan(os.read(descriptor, HEAD))
     return False
+
+
+@contextmanager
+def opened(path: Path, flags: int) -> Iterator[int]:
+    """Yield the descriptor of an open file or folder, then close it. Raises OSError."""
+    descriptor = os.open(path, flags | os.O_CLOEXEC)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
 
 
 LARGEST_FILE = 8 << 20

@@ -7,6 +7,7 @@ from array import array
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from itertools import chain
 from typing import Any
 
@@ -31,81 +32,11 @@ from reconciler.syntax.scalars import (
     marked,
     misplaced,
     never_closed,
+    spell,
     unfinished_merge,
     unquoted,
 )
-
-
-@dataclass(slots=True)
-class Positions:
-    """The offset of every node in document order; keys are nodes too.
-
-    The data for finding a child is computed on first use, as few documents need it, and kept, as
-    one mapping may have many complaints.
-    """
-
-    marks: array[int] = field(default_factory=lambda: array("I"))
-    sizes: dict[int, int] = field(default_factory=dict)
-    children: dict[int, Mapping[str | int, int]] = field(default_factory=dict)
-
-    def offset(self, document: Json, path: Path, *, at_key: bool) -> int:
-        """Return the offset of the nearest written place on `path`.
-
-        For a path to nothing, such as a missing field, it is the place of the parent.
-        """
-        return self._mark(self._node(document, path, at_key=at_key))
-
-    def scalar(self, document: Json, path: Path) -> tuple[int, int | None]:
-        """Return where a scalar begins, and where the next node begins, or None if unknown."""
-        node = self._node(document, path, at_key=False)
-        start, following = self._mark(node), node + 1
-        # After an alias come the nodes that it repeats, which were written before it.
-        is_known = following < len(self.marks) and self.marks[following] > start
-        return start, self.marks[following] if is_known else None
-
-    def _node(self, document: Json, path: Path, *, at_key: bool) -> int:
-        node = key = 0
-        for step in path:
-            child = self._children(document, node).get(step)
-            if child is None:
-                break
-            if isinstance(document, dict):
-                key, node, document = child - 1, child, document[str(step)]
-            elif isinstance(document, list):
-                key, node, document = child, child, document[int(step)]
-        return key if at_key else node
-
-    def _children(self, document: Json, node: int) -> Mapping[str | int, int]:
-        """Return the node of each value of a container, by key or index."""
-        known = self.children.get(node)
-        if known is not None:
-            return known
-        found: dict[str | int, int] = {}
-        after, key = node + 1, int(isinstance(document, dict))
-        for step, value in _members(document):
-            found[step] = after + key
-            after += key + self._size(value)
-        self.children[node] = found
-        return found
-
-    def _size(self, document: Json) -> int:
-        if not isinstance(document, dict | list):
-            return 1
-        known = self.sizes.get(id(document))
-        if known is None:
-            key = int(isinstance(document, dict))
-            known = 1 + sum(key + self._size(value) for _, value in _members(document))
-            self.sizes[id(document)] = known
-        return known
-
-    def _mark(self, node: int) -> int:
-        return self.marks[node] if node < len(self.marks) else 0
-
-
-def _members(document: Json) -> Iterable[tuple[str | int, Json]]:
-    if isinstance(document, dict):
-        return document.items()
-    return enumerate(document) if isinstance(document, list) else ()
+from reconciler.syntax.syntax_tree import SyntaxNode, WrittenText, written
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,61 +51,78 @@ class ParseProblem:
     severity: Severity = Severity.ERROR
 
 
+@lru_cache(maxsize=4)
+def _tree_of(text: str) -> WrittenText:
+    """Return the places in a text; only texts with complaints are parsed for them."""
+    return written(text)
+
+
 @dataclass(slots=True)
 class Document:
-    """One document of a file."""
+    """One document of a file.
+
+    `number` counts the documents from 0; `start` is the offset of its root in the parsed text.
+    """
 
     lines: Lines
+    number: int = 0
     value: Json = None
-    positions: Positions = field(default_factory=Positions)
+    start: int = 0
     _spots: dict[tuple[int, str], list[int]] = field(default_factory=dict)
 
-    @property
-    def text(self) -> str:
-        """Return the text of the whole file."""
-        return self.lines.text
+    def node(self, path: Path, *, at_key: bool = False) -> SyntaxNode:
+        """Return the nearest written node on a path: of a key, or of its value.
+
+        For a path to nothing, such as a missing field, it is the parent.
+        """
+        key = node = _tree_of(self.lines.text).documents[self.number]
+        for step in path:
+            holder = node.itself
+            place = holder.place_at(step)
+            if place is None:
+                break
+            node = holder.values[place]
+            key = holder.keys[place] if holder.keys else node
+        return key if at_key else node
 
     def locate(self, path: Path = (), *, at_key: bool = False) -> tuple[int, int]:
         """Return line and column, from 1, of the nearest written place on `path`."""
-        return self.lines.place(self.positions.offset(self.value, path, at_key=at_key))
+        if not path:
+            return self.lines.place(self.start)
+        return self.lines.place_in_text(self.node(path, at_key=at_key).opening)
 
     def locate_spot(self, path: Path, spot: Spot) -> tuple[int, int]:
         """Return line and column of a part of a text, or of the text if the part is not found.
 
         An escape may hide the part, or the text may be written at an anchor elsewhere.
         """
-        start, following = self.positions.scalar(self.value, path)
-        begin = self.lines.in_text(start)
+        node = self.node(path)
         # A manifest with many items has its mistakes at the same place, once for each item.
-        places = self._spots.get((begin, spot.written))
+        places = self._spots.get((node.opening, spot.written))
         if places is None:
-            end = begin + WIDEST_SEARCH if following is None else self.lines.in_text(following)
-            written = written_scalar(self.text, begin, end)
-            places = [match.start() for match in re.finditer(re.escape(spot.written), written)]
-            self._spots[begin, spot.written] = places
+            shown = self.lines.text[node.opening : node.end]
+            places = [match.start() for match in re.finditer(re.escape(spot.written), shown)]
+            self._spots[node.opening, spot.written] = places
         found = places[spot.nth] if -1 < spot.nth < len(places) else 0
-        return self.lines.place_in_text(begin + found)
+        return self.lines.place_in_text(node.opening + found)
 
+    def places(self, path: Path, value: str) -> array[int] | None:
+        """Return the places of each character of the scalar at a path, which has this value.
 
-def written_scalar(text: str, begin: int, end: int) -> str:
-    """Return a scalar as written, at most up to `end`, without a comment after it."""
-    window = text[begin : min(end, begin + WIDEST_SEARCH)]
-    form = _WRITTEN.get(window[:1], _PLAIN)
-    found = form.match(window)
-    return found.group() if found is not None else window
+        An alias has the places of its anchor. None if they cannot be determined.
+        """
+        node = self.node(path).itself
+        return spell(self.lines.text, node.opening, max(node.end, node.until), value)
 
+    def locate_inside(self, path: Path, value: str, offset: int) -> tuple[int, int]:
+        """Return line and column, from 1, of the character of a text at an offset or after it.
 
-WIDEST_SEARCH = 1 << 16
-"""Characters of a file: a text of a few thousand may be written with escapes and indentation."""
-
-_WRITTEN = {
-    '"': re.compile(r'"(?:[^"\\]+|\\.)*"', re.DOTALL),
-    "'": re.compile(r"'(?:[^']+|'')*'"),
-    "*": re.compile(r"\*[^\s,\]}]*"),
-    "|": re.compile(r".*", re.DOTALL),
-    ">": re.compile(r".*", re.DOTALL),
-}
-_PLAIN = re.compile(r"(?:[^#]+|(?<!\s)#)*")
+        Blanks are not counted. For an alias it is the place of the alias.
+        """
+        node = self.node(path)
+        places = self.places(path, value) if node.means is None else None
+        behind = min(len(value) - len(value[offset:].lstrip()), len(value.rstrip()))
+        return self.lines.place_in_text(node.opening if places is None else places[behind])
 
 
 @dataclass(slots=True)
@@ -389,11 +337,12 @@ class DocumentText:
         )
         if finding.suggestion and not finding.at_key and self._is_filled(path, finding):
             finding = replace(finding, suggestion=OF_VARIABLE)
-        typed = _NUMBER.match(self.document.text, self.document.lines.offset(line, column))
+        lines = self.document.lines
+        typed = _NUMBER.match(lines.text, lines.offset(line, column))
         if typed is not None and _QUOTED_NUMBER.fullmatch(finding.suggestion):
             # A number that becomes a text keeps its digits: `1.10`, `0123`.
             finding = replace(finding, suggestion=f'"{typed[0]}"')
-        placed = complaint_at(self.file, self.document.lines, line, column, finding)
+        placed = complaint_at(self.file, lines, line, column, finding)
         message = placed.message + self.note
         return replace(placed, message=message, ref=self.ref, path=path, item=self.item)
 

@@ -1,4 +1,4 @@
-"""Reading of YAML and JSON texts as documents with positions, in one pass over parser events.
+"""Reading of YAML and JSON texts as documents, in one pass over parser events.
 
 Each file of a run is read once, and results are kept if they are needed again. A list of objects
 is read from a file of its own, outside the manifests.
@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
@@ -63,59 +62,11 @@ from reconciler.syntax.scalars import decimal_comma
 
 @dataclass(slots=True)
 class Anchor:
-    """An anchored node and the range of its marks; `end` is -1 until the node ends."""
+    """An anchored node, and how many nodes were before it and its end; -1 until the node ends."""
 
     value: Json
-    marks: array[int]
     start: int
-    end: int
-
-    @property
-    def nodes(self) -> int:
-        """Return the number of values that an alias of the anchor adds."""
-        return self.end - self.start
-
-    def expand(self, marks: array[int], offset: int) -> Json:
-        """Add the marks of an alias and of all nodes that it repeats; return its value."""
-        inner = self.marks[self.start + 1 : self.end]
-        marks.append(offset)
-        marks.extend(inner)
-        return self.value
-
-
-class Anchors:
-    """The anchors of one document; each is a range of the marks of the document."""
-
-    def __init__(self, marks: array[int]) -> None:
-        self.marks = marks
-        self.named: dict[str, Anchor] = {}
-        self.dropped = 0
-        self._standing: list[Anchor] = []
-
-    def note(self, name: str, value: Json, start: int, end: int = -1) -> Anchor:
-        """Record an anchor with a node that is marked at an index."""
-        anchor = self.named[name] = Anchor(value, self.marks, start, end)
-        self._standing.append(anchor)
-        return anchor
-
-    def drop(self, start: int) -> None:
-        """Remove the marks from an index on from the document.
-
-        An alias may still use anchors among them, so they keep their marks. Dropped marks still
-        count, as otherwise repeated keys would avoid the limit.
-        """
-        dropped = self.marks[start:]
-        del self.marks[start:]
-        self.dropped += len(dropped)
-        while self._standing and self._standing[-1].start >= start:
-            anchor = self._standing.pop()
-            anchor.marks = dropped
-            anchor.start -= start
-            anchor.end -= start
-
-    def count(self, more: int = 0) -> int:
-        """Return the number of values of the document, including dropped ones, plus `more`."""
-        return len(self.marks) + self.dropped + more
+    end: int = -1
 
 
 def height(value: Json, known: dict[int, int]) -> int:
@@ -193,15 +144,14 @@ class _Reader:
         may_pair = bool(self.reading.lines.squeezed)
         may_tag, may_anchor, may_be_long = "!" in text, "&" in text, len(text) > LONGEST_SCALAR
         document = Document(self.reading.lines)
-        marks = document.positions.marks
-        mark_node = marks.append
-        stack: list[tuple[Any, Any, int]] = []
-        anchors = Anchors(marks)
-        opened: dict[int, list[Anchor]] = {}
+        stack: list[tuple[Any, Any, bool]] = []
+        anchors: dict[str, Anchor] = {}
+        opened: dict[int, Anchor] = {}
         container: Any = None
-        wants_key = False
+        wants_key = is_again = False
         key = ""
-        duplicate = -1
+        # All nodes count, also those of repeated keys and aliases.
+        nodes = 0
         while True:
             event: Any = get_event()
             kind = event.__class__
@@ -209,7 +159,7 @@ class _Reader:
                 value: Any = event.value
                 mark = event.start_mark
                 style = event.style
-                mark_node(mark.index)
+                nodes += 1
                 if may_pair and style != '"':
                     value = self.as_written(value, event)
                 if style == "":
@@ -224,7 +174,7 @@ class _Reader:
                 if may_be_long and len(event.value) > LONGEST_SCALAR:
                     raise self.flaws.stop("M110", event, "a scalar is longer than 1 MB")
                 if may_anchor and event.anchor is not None:
-                    anchors.note(event.anchor, value, len(marks) - 1, len(marks))
+                    anchors[event.anchor] = Anchor(value, nodes - 1, nodes)
                 if wants_key:
                     key = share(value) if value.__class__ is str and value != "<<" else ""
                     key = key or self.unusual_key(value, event)
@@ -234,7 +184,7 @@ class _Reader:
                             self.flaws.stop_at_next(key, container, mark.index)
                         message = f"`{key}` appears twice in this mapping: remove one"
                         self.flaws.note("M102", mark.index, message)
-                        duplicate = len(marks) - 1
+                        is_again = True
                     continue
             elif kind is MappingStartEvent or kind is SequenceStartEvent:
                 if wants_key:
@@ -243,35 +193,34 @@ class _Reader:
                     raise self.flaws.stop("M109", event, f"nested deeper than {DEEPEST} levels")
                 if may_tag and event.tag is not None:
                     self.flaws.note_tag(event)
-                stack.append((container, key, duplicate))
-                duplicate = -1
+                if not stack:
+                    document.start = event.start_mark.index
+                stack.append((container, key, is_again))
+                is_again = False
                 wants_key = kind is MappingStartEvent
                 container = {} if wants_key else []
                 if may_anchor and event.anchor is not None:
-                    anchor = anchors.note(event.anchor, container, len(marks))
-                    opened.setdefault(len(stack), []).append(anchor)
-                mark_node(event.start_mark.index)
+                    anchors[event.anchor] = opened[len(stack)] = Anchor(container, nodes)
+                nodes += 1
                 continue
             elif kind is MappingEndEvent or kind is SequenceEndEvent:
                 value = container
-                if len(marks) > MOST_NODES:
+                if nodes > MOST_NODES:
                     raise self.flaws.stop("M110", event, TOO_MANY_NODES)
-                if opened:
-                    for anchor in opened.pop(len(stack), ()):
-                        anchor.end = len(marks)
-                container, key, duplicate = stack.pop()
+                if opened and (anchor := opened.pop(len(stack), None)) is not None:
+                    anchor.end = nodes
+                container, key, is_again = stack.pop()
                 wants_key = False
             elif kind is AliasEvent:
                 if wants_key:
                     raise self.flaws.stop(
                         "M107", event, "an alias cannot be a key: write the key out"
                     )
-                value = self.expand(event, anchors, len(stack))
+                anchor = self.anchored(event, anchors, nodes, len(stack))
+                value, nodes = anchor.value, nodes + anchor.end - anchor.start
             elif kind is DocumentStartEvent:
-                document = Document(self.reading.lines)
-                marks = document.positions.marks
-                mark_node = marks.append
-                anchors = Anchors(marks)
+                document = Document(self.reading.lines, len(self.reading.documents))
+                nodes, anchors = 0, {}
                 continue
             elif kind is DocumentEndEvent:
                 self.reading.documents.append(document)
@@ -281,17 +230,13 @@ class _Reader:
             else:
                 continue
             if container.__class__ is dict:
-                if duplicate < 0:
+                # The document keeps the first of two keys.
+                if not is_again:
                     container[key] = value
-                else:
-                    # Positions follow the document, which keeps the first of the two keys.
-                    anchors.drop(duplicate)
-                    duplicate = -1
-                    if anchors.count() > MOST_NODES:
-                        raise self.flaws.stop("M110", event, TOO_MANY_NODES)
-                wants_key = True
+                is_again, wants_key = False, True
             elif container is None:
                 document.value = value
+                document.start = event.start_mark.index if kind is ScalarEvent else document.start
             else:
                 container.append(value)
 
@@ -345,12 +290,12 @@ class _Reader:
             self.flaws.note("M107", offset, message, f'"{text}"' if text else "")
         return text
 
-    def expand(self, event: Any, anchors: Anchors, depth: int) -> Json:
-        """Return the value of an alias. Raises Stop if it repeats too much or nests too deeply."""
+    def anchored(self, event: Any, anchors: Mapping[str, Anchor], nodes: int, depth: int) -> Anchor:
+        """Return the anchor of an alias. Raises Stop if it repeats too much or nests too deeply."""
         self.aliases += 1
         if self.aliases > MOST_ALIASES:
             raise self.flaws.stop("M108", event, f"more than {MOST_ALIASES} aliases")
-        anchor = anchors.named.get(event.anchor)
+        anchor = anchors.get(event.anchor)
         if anchor is None:
             raise self.flaws.stop_at_alias(event)
         if anchor.end < 0:
@@ -359,12 +304,12 @@ class _Reader:
                 event,
                 f"the alias `*{event.anchor}` contains itself: write out what is meant",
             )
-        if anchors.count(anchor.nodes) > MOST_NODES:
+        if nodes + anchor.end - anchor.start > MOST_NODES:
             message = f"aliases expand to more than {MOST_NODES:,} values"
             raise self.flaws.stop("M108", event, message)
         if depth + height(anchor.value, {}) > DEEPEST:
             raise self.flaws.stop("M109", event, f"the alias nests deeper than {DEEPEST} levels")
-        return anchor.expand(anchors.marks, event.start_mark.index)
+        return anchor
 
 
 WORTHWHILE = 4_000_000

@@ -10,26 +10,23 @@ import json
 import re
 from array import array
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Final
 
 from yaml import (
-    AliasEvent,
-    DocumentStartEvent,
     FlowMappingEndToken,
     FlowMappingStartToken,
     FlowSequenceEndToken,
     FlowSequenceStartToken,
-    ScalarEvent,
     ScalarToken,
     YAMLError,
 )
 from yaml.cyaml import CParser  # type: ignore[attr-defined]  # the stubs hide it
 
-from reconciler.syntax.characters import SURROGATE_PAIR, joined_surrogates, paired
+from reconciler.syntax.characters import SURROGATE_PAIR, paired
 from reconciler.syntax.diagnostic import Complaint, Finding, Lines, complaint_at
 from reconciler.syntax.expressions import NUMBERED_ESCAPE, OPEN
-from reconciler.syntax.syntax_tree import events_of
 
 LONGEST: Final = 200
 LONGEST_LINE: Final = 1_000
@@ -194,9 +191,9 @@ def never_closed(text: str, offset: int) -> Misplaced | None:
     """Return the last open bracket at the end of a text, if the parser stopped at that end."""
     if text[offset:].strip():
         return None
-    scanner, opened = CParser(text), list[tuple[int, str]]()
+    opened = list[tuple[int, str]]()
     try:
-        while (token := scanner.get_token()) is not None:
+        for token in iter(CParser(text).get_token, None):
             if brackets := _OPENINGS.get(type(token)):
                 opened.append((token.start_mark.index, brackets))
             elif opened and isinstance(token, FlowMappingEndToken | FlowSequenceEndToken):
@@ -228,17 +225,16 @@ _BEHIND_QUOTES: Final = " \t\r\n,]}:"
 
 def left_open(text: str, offset: int) -> Misplaced | None:
     """Return the quote before a place that was closed by the opening quote of another text."""
-    scanner = CParser(text)
-    try:
-        while (token := scanner.get_token()) is not None and token.end_mark.index <= offset:
+    with suppress(YAMLError):
+        for token in iter(CParser(text).get_token, None):
+            if token.end_mark.index > offset:
+                break
             if type(token) is not ScalarToken or token.style not in ("'", '"'):
                 continue
             behind = text[token.end_mark.index : token.end_mark.index + 1]
             if behind and behind not in _BEHIND_QUOTES and _OPENS.search(token.value):
                 message = "the quote that opens here is never closed: close it"
                 return Misplaced(token.start_mark.index, message)
-    except YAMLError:
-        pass
     return None
 
 
@@ -420,58 +416,6 @@ def _block(text: str, place: int, value: str) -> Iterator[tuple[str, int]]:
         yield (character if here in ("\r", "\n") and character in " \n" else here), place
         place += 2 if text.startswith("\r\n", place) else 1
     yield "", place
-
-
-@dataclass(slots=True)
-class Scalars:
-    """The places where the scalars of a file are written, by their marks."""
-
-    lines: Lines
-    _found: dict[int, tuple[int, int]] | None = None
-
-    def places(self, mark: int, value: str) -> array[int] | None:
-        """Return the places of the scalar at a mark of the document, which has this value.
-
-        An alias has the places of its anchor. None if they cannot be determined.
-        """
-        if self._found is None:
-            self._found = self._find()
-        found = self._found.get(mark)
-        if found is None:
-            return None
-        start, end = map(self.lines.in_text, found)
-        return spell(self.lines.text, start, end, value)
-
-    def locate_inside(self, mark: int, value: str, offset: int) -> tuple[int, int]:
-        """Return line and column, from 1, of the character of a text at an offset or after it.
-
-        Blanks are not counted. For an alias it is the place of the alias.
-        """
-        place = self.lines.in_text(mark)
-        places = None if self.lines.text.startswith("*", place) else self.places(mark, value)
-        if places is not None:
-            behind = len(value) - len(value[offset:].lstrip())
-            place = places[min(behind, len(value.rstrip()))]
-        return self.lines.place_in_text(place)
-
-    def _find(self) -> dict[int, tuple[int, int]]:
-        found: dict[int, tuple[int, int]] = {}
-        anchors: dict[str, tuple[int, int]] = {}
-        # The text before an error was read, and is validated.
-        for event in events_of(joined_surrogates(self.lines.text)[0]):
-            start, end = event.start_mark.index, event.end_mark.index
-            match event:
-                case ScalarEvent():
-                    found[start] = start, end
-                    if event.anchor:
-                        anchors[event.anchor] = found[start]
-                case AliasEvent() if event.anchor in anchors:
-                    found[start] = anchors[event.anchor]
-                case DocumentStartEvent():
-                    anchors.clear()
-                case _:
-                    pass
-        return found
 
 
 def complaint_inside(file: str, lines: Lines, finding: Finding, start: int, end: int) -> Complaint:

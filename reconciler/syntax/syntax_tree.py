@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import pairwise, repeat
@@ -33,25 +33,23 @@ from reconciler.syntax.diagnostic import Lines
 class SyntaxNode:
     """One node from `start` to `end`, without the white space and comments after it.
 
-    `start` is after an anchor, which begins at `begin`. An alias has its own place, and `means` is
-    the node that it repeats. A mapping has as many `keys` as `values`.
+    `start` is after an anchor, which begins at `opening`. An alias has its own place, and `means`
+    is the node that it repeats. A mapping has as many `keys` as `values`. `until` is where a block
+    text ends with the empty lines after it.
     """
 
+    opening: int
     start: int
     end: int
     text: str = ""
     style: str = ""
     is_flow: bool = False
-    keys: list[SyntaxNode] = field(default_factory=list)
-    values: list[SyntaxNode] = field(default_factory=list)
+    keys: Sequence[SyntaxNode] = ()
+    values: Sequence[SyntaxNode] = ()
     means: SyntaxNode | None = None
     anchor: str = ""
-    begin: int = -1
-
-    @property
-    def opening(self) -> int:
-        """Return where the node begins, including its anchor."""
-        return self.start if self.begin < 0 else self.begin
+    until: int = -1
+    _places: dict[str | int, int] | None = None
 
     @property
     def itself(self) -> SyntaxNode:
@@ -65,6 +63,15 @@ class SyntaxNode:
     def place_of(self, name: str) -> int:
         """Return the index of a key among the keys. Raises StopIteration if it is missing."""
         return next(nth for nth, key in enumerate(self.keys) if key.text == name)
+
+    def place_at(self, step: str | int) -> int | None:
+        """Return the index of a key or an item, the first of equal keys; None if it is missing."""
+        if self._places is None:
+            names: Sequence[str | int] = [key.text for key in self.keys]
+            steps = names or range(len(self.values))
+            # One mapping may have many complaints.
+            self._places = {step: nth for nth, step in reversed([*enumerate(steps)])}
+        return self._places.get(step)
 
     def at(self, path: Path) -> SyntaxNode:
         """Return the node at a path. Raises StopIteration or IndexError if there is none."""
@@ -84,6 +91,8 @@ class WrittenText:
     documents: list[SyntaxNode] = field(default_factory=list)
     scalars: list[tuple[int, int]] = field(default_factory=list)
     """Spans of scalars, inside which no comment begins."""
+    markers: list[tuple[int, int]] = field(default_factory=list)
+    """Spans of the markers before and after each document; an empty span where none is written."""
 
     def comments(self, start: int = 0, end: int | None = None) -> list[str]:
         """Return the comments between two places, in their order."""
@@ -125,20 +134,14 @@ _MARK = re.compile(r"^---(?=\s|$)", re.MULTILINE)
 _HEADER = re.compile(r"[|>][-+0-9]*")
 
 
-def events_of(parsed: str) -> Iterator[Any]:
-    """Yield the parser's events, up to the first error."""
-    parser = CParser(parsed)
-    with suppress(YAMLError):
-        while parser.check_event():
-            yield parser.get_event()
-
-
 def written(text: str) -> WrittenText:
     """Return the places of the parts of a text, up to the first error."""
     parsed, squeezed = joined_surrogates(text)
-    reader = _Reader(WrittenText(text), Lines(text, squeezed))
-    for event in events_of(parsed):
-        reader.take(event)
+    # Few texts have pairs of surrogates; a call for each place would cost a tenth of the time.
+    reader = _Reader(WrittenText(text), Lines(text, squeezed).in_text if squeezed else int)
+    with suppress(YAMLError):
+        for event in iter(CParser(parsed).get_event, None):
+            reader.take(event)
     return reader.written
 
 
@@ -150,81 +153,69 @@ def texts_of_documents(text: str) -> list[str]:
 
 @dataclass(slots=True)
 class _Reader:
+    """Builder of the tree; `stack` has the open nodes from the document on, and their members."""
+
     written: WrittenText
-    lines: Lines
-    stack: list[SyntaxNode] = field(default_factory=list)
+    in_text: Callable[[int], int]
+    stack: list[tuple[SyntaxNode, list[SyntaxNode]]] = field(default_factory=list)
     anchors: dict[str, SyntaxNode] = field(default_factory=dict)
 
     def take(self, event: Any) -> None:
-        self.written.readable = self.lines.in_text(event.end_mark.index)
-        match event:
-            case DocumentStartEvent():
-                self.anchors = {}
-                self.stack = [SyntaxNode(0, 0)]
-            case DocumentEndEvent():
-                self.written.documents.append(self.stack[0].values[0])
-            case ScalarEvent():
-                self._scalar(event)
-            case MappingStartEvent() | SequenceStartEvent():
-                self._begin(event)
-            case MappingEndEvent() | SequenceEndEvent():
-                self._finish(event)
-            case AliasEvent():
-                start, end = self._span(event)
-                self._add(SyntaxNode(start, end, means=self.anchors.get(str(event.anchor))))
-            case _:
-                return
+        start, end = self.in_text(event.start_mark.index), self.in_text(event.end_mark.index)
+        self.written.readable = end
+        kind, members = event.__class__, self.stack[-1][1] if self.stack else []
+        if kind is ScalarEvent:
+            members.append(self._scalar(self._node(event, start, end), event))
+        elif kind is MappingStartEvent or kind is SequenceStartEvent:
+            node = self._node(event, start, end)
+            node.is_flow = bool(event.flow_style)
+            node.style = "{" if kind is MappingStartEvent else "["
+            self.stack.append((node, []))
+        elif kind is MappingEndEvent or kind is SequenceEndEvent:
+            self._finish(*self.stack.pop(), end)
+        elif kind is AliasEvent:
+            means = self.anchors.get(str(event.anchor))
+            members.append(SyntaxNode(start, start, end, means=means))
+        elif kind is DocumentStartEvent:
+            self.anchors, self.stack = {}, [(SyntaxNode(start, start, end), [])]
+            self.written.markers.append((start, end))
+        elif kind is DocumentEndEvent:
+            self.written.documents.extend(members)
+            self.written.markers.append((start, end))
 
-    def _span(self, event: Any) -> tuple[int, int]:
-        start, end = (self.lines.in_text(mark.index) for mark in (event.start_mark, event.end_mark))
-        found = _PROPERTY.match(self.written.text, start, end) if event.anchor else None
-        return (found.end() if found is not None else start), end
+    def _node(self, event: Any, start: int, end: int) -> SyntaxNode:
+        node = SyntaxNode(start, start, end)
+        if event.anchor:
+            found = _PROPERTY.match(self.written.text, start, end)
+            node.start = found.end() if found is not None else start
+            node.anchor = str(event.anchor)
+            self.anchors[node.anchor] = node
+        return node
 
-    def _scalar(self, event: Any) -> None:
-        start, end = self._span(event)
-        node = SyntaxNode(start, end, event.value, event.style or "")
+    def _scalar(self, node: SyntaxNode, event: Any) -> SyntaxNode:
+        node.text, node.style, start, end = event.value, event.style or "", node.start, node.end
         if node.style in ("|", ">"):
             # Empty lines may follow the text, and a comment may follow the header.
             node.end = start + len(self.written.text[start:end].rstrip(" \t\r\n"))
+            node.until = end
             header = _HEADER.match(self.written.text, start)
             first = self.written.line_end(start)
             header_end = header.end() if header is not None else first
             self.written.scalars.extend(((start, header_end), (first, end)))
         elif end > start:
             self.written.scalars.append((start, end))
-        self._name(event, node)
-        self._add(node)
+        return node
 
-    def _begin(self, event: Any) -> None:
-        start, end = self._span(event)
-        node = SyntaxNode(start, end, is_flow=bool(event.flow_style))
-        node.style = "{" if isinstance(event, MappingStartEvent) else "["
-        self._name(event, node)
-        self.stack.append(node)
-
-    def _finish(self, event: Any) -> None:
-        node = self.stack.pop()
-        if node.is_flow:
-            node.end = self.lines.in_text(event.end_mark.index)
-        elif node.values:
-            last = node.values[-1]
-            node.end = max(last.end, node.keys[-1].end if node.keys else 0)
-            if node.keys:
-                node.start = node.keys[0].start
-        self._add(node)
-
-    def _name(self, event: Any, node: SyntaxNode) -> None:
-        if event.anchor:
-            self.anchors[event.anchor] = node
-            node.anchor = str(event.anchor)
-            node.begin = self.lines.in_text(event.start_mark.index)
-
-    def _add(self, node: SyntaxNode) -> None:
-        holder = self.stack[-1]
-        if holder.style == "{" and len(holder.keys) == len(holder.values):
-            holder.keys.append(node)
+    def _finish(self, node: SyntaxNode, members: list[SyntaxNode], end: int) -> None:
+        is_map = node.style == "{"
+        node.keys, node.values = (members[::2], members[1::2]) if is_map else ((), members)
+        if node.is_flow and self.written.text[node.start] in "{[":
+            node.end = end
         else:
-            holder.values.append(node)
+            # In flow a pair without braces is a mapping too.
+            node.end = max(last.end for last in members[-2:])
+            node.start = members[0].opening if is_map else node.start
+        self.stack[-1][1].append(node)
 
 
 MARK = "reconciler: ignore"

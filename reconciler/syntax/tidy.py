@@ -1,6 +1,6 @@
 """YAML and JSON in the standard layout, and examples as YAML.
 
-YAML is written in one pass over the parser's events. Values, comments, anchors and quotes stay as
+YAML is written in one pass over the tree of its parts. Values, comments, anchors and quotes stay as
 they are written: only blanks, line breaks and the order of the fields of a manifest change.
 docs/fmt.md describes the layout.
 """
@@ -12,24 +12,8 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any
-
-from yaml import (
-    AliasEvent,
-    DocumentEndEvent,
-    DocumentStartEvent,
-    MappingEndEvent,
-    MappingStartEvent,
-    ScalarEvent,
-    SequenceEndEvent,
-    SequenceStartEvent,
-    StreamEndEvent,
-)
-from yaml.cyaml import CParser  # type: ignore[attr-defined]  # the stubs hide it
 
 from reconciler.document import Json
-from reconciler.syntax.characters import joined_surrogates
-from reconciler.syntax.diagnostic import Lines
 from reconciler.syntax.syntax_tree import SyntaxNode, written
 
 STEP = 2
@@ -67,7 +51,7 @@ class Sheet:
         self.closed = []
 
     def beside(self, gap: str, column: int) -> None:
-        """Write the comments between an anchor and its node, which continues below them."""
+        """Write the comments after an anchor, a dash or a key, if there are any."""
         if "#" in gap:
             self.between(gap, 0, column)
 
@@ -118,12 +102,11 @@ class Sheet:
 
     def put_lines(self, lines: Sequence[str], column: int) -> None:
         """Write a token of several lines; all lines but the first begin at a column."""
-        for nth, line in enumerate(lines):
-            if nth:
-                self.out.append(self.line or "")
-                self.line = " " * column + line if line else ""
-            else:
-                self.put(line, column)
+        first, *rest = lines
+        self.put(first, column)
+        for line in rest:
+            self.out.append(self.line or "")
+            self.line = " " * column + line if line else ""
 
     def end(self) -> None:
         """End the last line of a document, and remove the empty lines after it."""
@@ -267,9 +250,12 @@ def is_long_key(written: str, style: str) -> bool:
 
 def on_one_line(text: str, part: SyntaxNode) -> str:
     """Return a part that is on one line, with one blank after each comma and colon."""
-    lead = f"&{part.anchor} " if part.anchor else ""
+    start, lead = part.start, ""
+    if part.anchor:
+        _, start = split_anchor(text, part.opening, part.end)
+        lead = f"&{part.anchor} "
     if part.style not in CLOSINGS:
-        return (lead + text[part.start : part.end]).rstrip(BLANKS)
+        return (lead + text[start : part.end]).rstrip(BLANKS)
     joined = ", ".join(_member(text, key, value) for key, value in part.pairs())
     return f"{lead}{part.style}{joined}{CLOSINGS[part.style]}"
 
@@ -292,8 +278,6 @@ class _Layer:
     is_map: bool
     source: int
     column: int
-    is_new: bool = True
-    wants_value: bool = False
 
 
 def tidy_yaml(text: str, order: Order) -> str:
@@ -309,76 +293,42 @@ def with_breaks_of(text: str, made: str) -> str:
     return made.replace("\n", "\r\n") if ends_so else made
 
 
+@dataclass(slots=True)
 class _Writer:
     """The state of one pass: the text before `place` is written.
 
     `fields` are the top-level fields of this document, with the lines where they begin.
     """
 
-    def __init__(self, text: str, order: Order) -> None:
-        parsed, squeezed = joined_surrogates(text)
-        self.text = text
-        self.order = order
-        self.sheet = Sheet()
-        self.place = 0
-        self.layers: list[_Layer] = []
-        self.fields: list[tuple[str, int]] = []
-        self.has_document = False
-        self.in_text = Lines(text, squeezed).in_text if squeezed else None
-        self.get_event = CParser(parsed).get_event
+    text: str
+    order: Order
+    sheet: Sheet = field(default_factory=Sheet)
+    place: int = 0
+    fields: list[tuple[str, int]] = field(default_factory=list)
 
-    def write(self) -> None:  # noqa: C901 - the table of all events
+    def write(self) -> None:
         """Write the whole text."""
-        while True:
-            event: Any = self.get_event()
-            kind = event.__class__
-            if kind is ScalarEvent:
-                self._scalar(event)
-            elif kind is MappingStartEvent or kind is SequenceStartEvent:
-                if event.flow_style:
-                    self._flow(event)
-                else:
-                    self._begin(event)
-            elif kind is MappingEndEvent or kind is SequenceEndEvent:
-                layer = self.layers.pop()
-                self.sheet.closed.append((layer.source, layer.column))
-                self._filled()
-            elif kind is AliasEvent:
-                start, end = self._span(event)
-                column = self._approach(start, joins=True)
-                self.sheet.put(self.text[start:end], column)
-                self.place = end
-                self._filled()
-            elif kind is DocumentStartEvent:
-                self._start_document(event)
-            elif kind is DocumentEndEvent:
-                if event.explicit:
-                    start, end = self._span(event)
-                    self.sheet.between(self.text[self.place : start], 0, 0)
-                    self.sheet.end_line()
-                    self.place = end
-            elif kind is StreamEndEvent:
-                self._end_document(len(self.text))
-                return
+        found = written(self.text)
+        for nth, document in enumerate(found.documents):
+            (start, end), (stop, after) = found.markers[2 * nth : 2 * nth + 2]
+            if nth or start < end:
+                self._start_document(start, end, is_first=not nth)
+            self._value(document, None)
+            if stop < after:
+                self.sheet.between(self.text[self.place : stop], 0, 0)
+                self.sheet.end_line()
+                self.place = after
+        self._end_document(len(self.text))
 
-    def _span(self, event: Any) -> tuple[int, int]:
-        start, end = event.start_mark.index, event.end_mark.index
-        return (start, end) if self.in_text is None else (self.in_text(start), self.in_text(end))
-
-    def _start_document(self, event: Any) -> None:
-        if not event.explicit and not self.has_document:
-            self.has_document = True
-            return
-        start, end = self._span(event)
+    def _start_document(self, start: int, end: int, *, is_first: bool) -> None:
         self._end_document(start)
         # Only a document after directives needs the previous end marker.
-        head = [part.strip() for part in self.text[start:end].split("\n")] if event.explicit else []
-        if len(head) > 1:
-            self.sheet.out.extend(["..."] if self.has_document else [])
-            self.sheet.out.extend(filter(None, head[:-1]))
+        *head, _ = (part.strip() for part in self.text[start:end].split("\n"))
+        if head:
+            self.sheet.out.extend([] if is_first else ["..."])
+            self.sheet.out.extend(filter(None, head))
         self.sheet.line = MARKER
-        self.has_document = True
-        self.place = max(self.place, end) if event.explicit else self.place
+        self.place = end
 
     def _end_document(self, end: int) -> None:
         self.sheet.between(self.text[self.place : end], 0, 0)
@@ -389,82 +339,88 @@ class _Writer:
         self.fields = []
         self.sheet.closed = []
 
-    def _scalar(self, event: Any) -> None:
-        start, end = self._span(event)
-        layer = self.layers[-1] if self.layers else None
-        if layer is not None and layer.is_map and not layer.wants_value:
-            self._key(event, layer, start, end)
-            return
-        style = event.style
-        text = self.text
-        if layer is not None and layer.is_map and text[self.place : start] == ": ":
-            # Nearly all values are like this.
-            column = layer.column + STEP
+    def _value(self, node: SyntaxNode, layer: _Layer | None) -> None:
+        """Write a document, an item of a block, or the value of its key."""
+        is_block = node.style in CLOSINGS and not node.is_flow
+        is_open = node.is_flow and "\n" in self.text[node.opening : node.end]
+        joins = is_block or is_open or node.means is not None or node.opening == node.end
+        column = self._approach(self.text[self.place : node.opening], layer, joins=joins)
+        if is_block:
+            self._block(node, layer, column)
+        elif node.is_flow:
+            self._put_part(node, column)
+            self.place = node.end
         else:
-            column = self._approach(start, joins=start == end)
-        if event.anchor:
-            anchor, own = split_anchor(text, start, end)
-            self.sheet.put(anchor, column)
-            self.sheet.beside(text[start + len(anchor) : own], column)
-            start = own
-        if start == end:
-            self._empty(layer, end)
-        elif style in ("|", ">"):
-            self._block_text(layer, start, end)
-        elif "\n" in text[start:end]:
-            self.sheet.put_lines(folded_lines(text[start:end], style or ""), column)
-            self.place = end
-        else:
-            self.sheet.put(text[start:end], column)
-            self.place = end
-        self._filled()
+            self._scalar(node, layer, column)
 
-    def _empty(self, layer: _Layer | None, end: int) -> None:
-        self.place = max(self.place, end)
-        if layer is not None:
-            # A comment further right was written in the place of the value.
-            self.sheet.closed = [(layer.source + 1, layer.column + STEP)]
+    def _approach(self, gap: str, layer: _Layer | None, *, joins: bool) -> int:
+        """Write the text before a node; return the node's column, in case it begins a line.
 
-    def _block_text(self, layer: _Layer | None, start: int, end: int) -> None:
-        source, column = (layer.source, layer.column) if layer is not None else (-1, 0)
-        header, lines, length, keeps = laid_block(self.text[start:end], source, column + STEP)
-        self.sheet.put(header, column + STEP if layer is not None else 0)
-        self.sheet.end_line()
-        self.sheet.out.extend(lines)
-        if keeps:
-            self.sheet.kept = len(self.sheet.out)
-        self.place = start + length
-
-    def _key(self, event: Any, layer: _Layer, start: int, end: int) -> None:
-        gap = self.text[self.place : start]
-        if layer.is_new:
-            layer.is_new = False
-            layer.source = event.start_mark.column
-            self.sheet.between(gap, layer.source, layer.column)
-        else:
-            self.sheet.between(gap, layer.source, layer.column)
+        Without `joins`, a node on a line below its key stays on a line of its own.
+        """
+        if layer is None:
+            self.sheet.between(gap, 0, 0)
             self.sheet.end_line()
-        if not layer.column and len(self.layers) == 1:
-            self.fields.append((event.value, len(self.sheet.out)))
-        written = self.text[start:end]
-        if event.anchor:
-            anchor, own = split_anchor(self.text, start, end)
-            written = f"{anchor} {self.text[own:end]}"
-        if is_long_key(written, event.style):
-            self._long_key(layer, event.style, start, end)
-        else:
-            self.sheet.put(written + ":", layer.column)
-            self.place = end
-        layer.wants_value = True
+            return 0
+        if "#" in gap:
+            self.sheet.between(gap, 0, layer.column + STEP)
+        elif not joins and "\n" in gap:
+            self.sheet.end_line()
+        return layer.column + STEP
 
-    def _long_key(self, layer: _Layer, style: str, start: int, end: int) -> None:
+    def _block(self, node: SyntaxNode, layer: _Layer | None, column: int) -> None:
+        self.place = node.opening
+        if node.anchor:
+            self.place += 1 + len(node.anchor)
+            self.sheet.put(f"&{node.anchor}", column)
+            rest = self.text[self.place : self.text.find("\n", self.place)]
+            if rest.lstrip(BLANKS).startswith("#"):
+                # A comment on the line of the anchor stays there; the others move with the first
+                # member.
+                self.sheet.between(rest, 0, column)
+                self.place += len(rest)
+        if node.anchor or layer is None or layer.is_map:
+            self.sheet.end_line()
+        first = node.keys[0].opening if node.keys else node.start
+        inner = _Layer(bool(node.keys), first - self.text.rfind("\n", 0, first) - 1, column)
+        for nth, (key, value) in enumerate(node.pairs()):
+            gap = self.text[self.place : (key or value).opening]
+            if key is None:
+                self._dash(gap, inner, is_first=not nth)
+                self.place = value.opening
+            else:
+                self.sheet.between(gap, inner.source, column)
+                if nth:
+                    self.sheet.end_line()
+                if layer is None:
+                    self.fields.append((key.text, len(self.sheet.out)))
+                self._key(key, inner)
+            self._value(value, inner)
+        self.sheet.closed.append((inner.source, column))
+
+    def _dash(self, gap: str, layer: _Layer, *, is_first: bool) -> None:
+        after = ""
+        if "#" in gap or gap.count("\n") > 1:
+            place = after_comments(gap, 0)
+            gap, after = gap[:place], gap[place + 1 :]
+        self.sheet.between(gap, layer.source, layer.column)
+        if not is_first:
+            self.sheet.end_line()
+        self.sheet.put("-", layer.column)
+        self.sheet.beside(after, layer.column + STEP)
+
+    def _key(self, key: SyntaxNode, layer: _Layer) -> None:
+        shown = on_one_line(self.text, key)
+        if is_long_key(shown, key.style):
+            self._long_key(key, layer)
+        else:
+            self.sheet.put(f"{shown}:", layer.column)
+            self.place = key.end
+
+    def _long_key(self, key: SyntaxNode, layer: _Layer) -> None:
         """Write a key that fits on no line, with the mark of such a key."""
         self.sheet.put("?", layer.column)
-        if style in ("|", ">"):
-            self._block_text(layer, start, end)
-        else:
-            self.sheet.put_lines(folded_lines(self.text[start:end], style), layer.column + STEP)
-            self.place = end
+        self._text(key, key.opening, layer, layer.column + STEP)
         colon = after_comments(self.text, self.place)
         if self.text[colon : colon + 1] == ":":
             self.sheet.between(self.text[self.place : colon], layer.source, layer.column)
@@ -472,37 +428,40 @@ class _Writer:
             self.sheet.end_line()
             self.sheet.put(":", layer.column)
 
-    def _begin(self, event: Any) -> None:
-        start, _ = self._span(event)
-        is_map = event.__class__ is MappingStartEvent
-        column = self._approach(start, joins=True)
-        parent = self.layers[-1] if self.layers else None
-        self.place = start
-        if event.anchor:
-            self.place = start + 1 + len(event.anchor)
-            self.sheet.put(self.text[start : self.place], column)
-        if event.anchor or parent is None or parent.is_map:
-            rest = self.text[self.place : self.text.find("\n", self.place)]
-            if event.anchor and rest.lstrip(BLANKS).startswith("#"):
-                # A comment on the line of the anchor stays there; the others move with the first
-                # member.
-                self.sheet.between(rest, 0, column)
-                self.place += len(rest)
-            self.sheet.end_line()
-        source = -1 if event.anchor else event.start_mark.column
-        self.layers.append(_Layer(is_map, source, column))
+    def _scalar(self, node: SyntaxNode, layer: _Layer | None, column: int) -> None:
+        start = self._anchor(node, column) if node.anchor else node.start
+        if start < node.end:
+            self._text(node, start, layer, column)
+            return
+        self.place = max(self.place, node.end)
+        if layer is not None:
+            # A comment further right was written in the place of the value.
+            self.sheet.closed = [(layer.source + 1, layer.column + STEP)]
 
-    def _filled(self) -> None:
-        if self.layers:
-            self.layers[-1].wants_value = False
+    def _anchor(self, node: SyntaxNode, column: int) -> int:
+        """Write an anchor and the comments after it; return where the node itself begins."""
+        anchor, own = split_anchor(self.text, node.opening, node.end)
+        self.sheet.put(anchor, column)
+        self.sheet.beside(self.text[node.opening + len(anchor) : own], column)
+        return own
 
-    def _flow(self, event: Any) -> None:
-        part = self._part(event)
-        is_open = "\n" in self.text[part.opening : part.end]
-        column = self._approach(part.opening, joins=is_open)
-        self._put_part(part, column if self.layers else 0)
-        self.place = part.end
-        self._filled()
+    def _text(self, node: SyntaxNode, start: int, layer: _Layer | None, column: int) -> None:
+        """Write a text that begins at a place."""
+        if node.style not in ("|", ">"):
+            shown = self.text[start : node.end]
+            lines = folded_lines(shown, node.style) if "\n" in shown else [shown]
+            self.sheet.put_lines(lines, column)
+            self.place = node.end
+            return
+        source, around = (layer.source, layer.column) if layer is not None else (-1, 0)
+        laid = laid_block(self.text[start : node.until], source, around + STEP)
+        header, lines, length, keeps = laid
+        self.sheet.put(header, around + STEP if layer is not None else 0)
+        self.sheet.end_line()
+        self.sheet.out.extend(lines)
+        if keeps:
+            self.sheet.kept = len(self.sheet.out)
+        self.place = start + length
 
     def _put_part(self, part: SyntaxNode, column: int) -> None:
         """Write a part in flow; if it has several lines, each member gets a line."""
@@ -510,16 +469,14 @@ class _Writer:
         if "\n" not in text[part.opening : part.end]:
             self.sheet.put(on_one_line(text, part), column)
             return
-        if part.anchor:
-            self.sheet.put(f"&{part.anchor}", column)
-            self.sheet.beside(text[part.opening + 1 + len(part.anchor) : part.start], column)
+        start = self._anchor(part, column) if part.anchor else part.start
         if part.style not in CLOSINGS:
-            if part.start < part.end:
-                self.sheet.put_lines(folded_lines(text[part.start : part.end], part.style), column)
+            if start < part.end:
+                self.sheet.put_lines(folded_lines(text[start : part.end], part.style), column)
             return
         self.sheet.put(part.style, column)
-        is_bare = text[part.start] not in CLOSINGS
-        place = part.start if is_bare else part.start + 1
+        is_bare = text[start] not in CLOSINGS
+        place = start if is_bare else start + 1
         pairs = part.pairs()
         for nth, (key, value) in enumerate(pairs):
             self.sheet.between(text[place : (key or value).opening], 0, column + STEP)
@@ -539,84 +496,22 @@ class _Writer:
         self.sheet.line = " " * column + CLOSINGS[part.style]
 
     def _part_key(self, key: SyntaxNode, value: SyntaxNode, column: int) -> None:
-        written = on_one_line(self.text, key)
-        is_long = is_long_key(written, key.style)
+        shown = on_one_line(self.text, key)
+        is_long = is_long_key(shown, key.style)
         if is_long:
             self.sheet.put("?", column)
             self._put_part(key, column + STEP)
         else:
-            self.sheet.put(written, column)
+            self.sheet.put(shown, column)
         if value.opening == value.end:
             return
         if not is_long:
             self.sheet.line = f"{self.sheet.line}:"
-        gap = self.text[key.end : value.opening]
-        if "#" in gap:
-            self.sheet.between(gap, 0, column + STEP)
+        self.sheet.beside(self.text[key.end : value.opening], column + STEP)
         if is_long:
             self.sheet.put(":", column)
         is_joined = value.style in CLOSINGS and self.sheet.line is not None
         self._put_part(value, column if is_joined else column + STEP)
-
-    def _part(self, event: Any) -> SyntaxNode:
-        """Read a complete part in flow from its first event."""
-        start, end = self._span(event)
-        kind = event.__class__
-        if kind is AliasEvent:
-            return SyntaxNode(start, end)
-        own = split_anchor(self.text, start, end)[1] if event.anchor else start
-        part = SyntaxNode(own, end, begin=start, anchor=event.anchor or "", is_flow=True)
-        if kind is ScalarEvent:
-            part.style = event.style or ""
-            return part
-        members: list[SyntaxNode] = []
-        while True:
-            inner: Any = self.get_event()
-            if inner.__class__ is MappingEndEvent or inner.__class__ is SequenceEndEvent:
-                break
-            members.append(self._part(inner))
-        is_map = kind is MappingStartEvent
-        is_bare = is_map and self.text[own : own + 1] != "{"
-        part.end = max(member.end for member in members) if is_bare else self._span(inner)[1]
-        part.style = "{" if is_map else "["
-        part.keys, part.values = (members[::2], members[1::2]) if is_map else ([], members)
-        return part
-
-    def _approach(self, start: int, *, joins: bool) -> int:
-        """Write the text before a node; return the node's column, in case it begins a line.
-
-        Without `joins`, a node on a line below its key stays on a line of its own.
-        """
-        gap = self.text[self.place : start]
-        if not self.layers:
-            self.sheet.between(gap, 0, 0)
-            self.sheet.end_line()
-            return 0
-        layer = self.layers[-1]
-        if layer.is_map:
-            if "#" in gap:
-                self.sheet.between(gap, 0, layer.column + STEP)
-            elif not joins and "\n" in gap:
-                self.sheet.end_line()
-            return layer.column + STEP
-        self._dash(gap, layer)
-        return layer.column + STEP
-
-    def _dash(self, gap: str, layer: _Layer) -> None:
-        after = ""
-        if layer.source < 0 or "#" in gap or gap.count("\n") > 1:
-            place = after_comments(gap, 0)
-            if layer.source < 0:
-                layer.source = place - gap.rfind("\n", 0, place) - 1
-            gap, after = gap[:place], gap[place + 1 :]
-        self.sheet.between(gap, layer.source, layer.column)
-        if layer.is_new:
-            layer.is_new = False
-        else:
-            self.sheet.end_line()
-        self.sheet.put("-", layer.column)
-        if "#" in after:
-            self.sheet.between(after, 0, layer.column + STEP)
 
 
 WIDEST = 100

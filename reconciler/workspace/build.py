@@ -295,7 +295,7 @@ class Loader(Complaining):
         here = replace(written.here, grafts={**written.here.grafts, **filled.grafts})
         kind = envelope.kind
         if kind is None or not envelope.name:
-            self.broken[here.file] = here.document.text
+            self.broken[here.file] = here.document.lines.text
             # A finding about an unfilled expression would repeat the error of that expression.
             reported = filled.unfilled | {finding.path for finding in filled.findings}
             around = [finding for finding in envelope.findings if finding.path not in reported]
@@ -396,9 +396,9 @@ class Loader(Complaining):
         self, value: Json, here: DocumentText, path: Path, scope: Scope, item: Each | None = None
     ) -> Filled:
         """Fill in the expressions of a document. Most documents have none and are not walked."""
-        if not is_allowed_in(here.document.text):
+        if not is_allowed_in(here.document.lines.text):
             # A withheld key may also be written out in the text.
-            found = scope.withheld.lies_in(here.document.text)
+            found = scope.withheld.lies_in(here.document.lines.text)
             findings = scope.withheld.findings(value) if found else ()
             return Filled(value, [*findings])
         return fill(value, scope, Inside(text=here, trail=(path,), each=item, files=self.includes))

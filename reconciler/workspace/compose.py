@@ -24,7 +24,6 @@ from reconciler.syntax.read_text import DEEPEST, LONGEST_SCALAR, MOST_NODES
 STEP: Final = "  "
 WIDEST_FLOW: Final = 60
 MOST_IN_FLOW: Final = 3
-SHORT: Final = 48
 LONGEST_KEY: Final = 512
 """YAML allows keys of at most 1,024 characters without a `?`, and escapes count."""
 
@@ -278,19 +277,11 @@ def _fits_block(text: str) -> bool:
 
 def _line(text: str) -> str:
     """Return a text on one line, quoted only where necessary."""
-    # Most short texts are words of the API, which are in every document.
-    return _short_line(text) if len(text) <= SHORT else _line_of(text)
-
-
-def _line_of(text: str) -> str:
     if _is_plain(text):
         return text
     if text and text.isprintable() and "'" not in text and ('"' in text or "\\" in text):
         return f"'{text}'"
     return _quoted(text)
-
-
-_short_line = lru_cache(maxsize=4096)(_line_of)
 
 
 def _is_plain(text: str) -> bool:

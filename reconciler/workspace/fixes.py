@@ -9,7 +9,6 @@ import json
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
@@ -39,7 +38,7 @@ from reconciler.syntax.read_text import Sources, read_text
 from reconciler.syntax.scalars import CURLY
 from reconciler.syntax.syntax_tree import SyntaxNode, comments_lost, written
 from reconciler.workspace.envelope import has_id
-from reconciler.workspace.layout import Editor, Splice, edited, says
+from reconciler.workspace.layout import Editor, Splice, says, spliced
 from reconciler.workspace.workspace import NO_SETTINGS, sources_of
 
 CERTAIN: Final = frozenset(
@@ -87,7 +86,7 @@ def repair_text(
     """
     reading = read_text(text, is_json=is_json)
     splices = _splices(reading, complaints, codes, is_json=is_json)
-    after = edited(text, splices)
+    after = spliced(text, sorted(splices))
     if after == text or (not is_json and comments_lost(text, after)):
         return None
     gone = set(reading.flaws) - set(read_text(after, is_json=is_json).flaws)
@@ -189,7 +188,8 @@ class _Places:
                 continue
             is_yaml = complaint.code in _AS_WRITTEN or meant.startswith('"')
             shown = meant if is_yaml else _quoted_like(node, meant)
-            return Splice(node.start, node.end, shown) if not is_json or _is_json(shown) else None
+            fits = not is_json or not read_text(shown, is_json=True).has_errors
+            return Splice(node.start, node.end, shown) if fits else None
         return None
 
 
@@ -211,13 +211,6 @@ def _quoted_like(node: SyntaxNode, text: str) -> str:
         return "'" + text.replace("'", "''") + "'"
     is_bare = node.style != '"' and _BARE.fullmatch(text)
     return text if is_bare and text not in CONSTANTS else json.dumps(text, ensure_ascii=False)
-
-
-def _is_json(text: str) -> bool:
-    with suppress(ValueError):
-        json.loads(text)
-        return True
-    return False
 
 
 SPEC = ("spec",)
@@ -403,14 +396,12 @@ def _mended(text: str, places: Sequence[int], *, is_json: bool) -> tuple[str, in
 def _edited(text: str, steps: Sequence[tuple[int, tuple[str, ...], Round]]) -> str:
     """Return a text after repairs; each step is a document's number, a path in it, and a round."""
     where = written(text)
-    return edited(
-        text,
-        [
-            edit
-            for nth, prefix, made in steps
-            for edit in Editor(where, where.documents[nth], prefix).edits(made)
-        ],
-    )
+    splices = {
+        splice
+        for nth, prefix, made in steps
+        for splice in Editor(where, where.documents[nth], prefix).edits(made)
+    }
+    return spliced(text, sorted(splices))
 
 
 def _keeps(text: str, expected: Sequence[Json], before: str, *, is_json: bool) -> bool:

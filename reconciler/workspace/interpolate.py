@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import groupby
 from pathlib import Path as File
 from typing import NamedTuple, assert_never
@@ -341,7 +341,7 @@ class Includes:
     readings: dict[File, Reading | Complaint] = field(default_factory=dict)
     real: set[File] = field(default_factory=set)
     sizes: dict[int, tuple[Json, Size]] = field(default_factory=dict)
-    reals: dict[File, File] = field(default_factory=dict)
+    real_of: Callable[[File], File] = field(default_factory=lambda: cache(_real))
     targets: dict[tuple[File, str], tuple[File, str, str]] = field(default_factory=dict)
 
     def size_of(self, value: Json) -> Size:
@@ -391,7 +391,7 @@ class Includes:
             near = reading.suggestion and str(File(named).with_name(reading.suggestion))
             repair = near and expression(ExpressionKind.FILE, near)
             return _unusable(path, named, reading.message, repair)
-        self.real.add(self._real(file))
+        self.real.add(self.real_of(file))
         if reading.has_errors:
             return None
         documents = [document for document in reading.documents if document.value is not None]
@@ -404,18 +404,13 @@ class Includes:
         key = inside.trail[-1], named
         if key not in self.targets:
             file = key[0].parent / named
-            why_never = _why_never(named, file, self._real(file), self.sources.roots)
+            why_never = _why_never(named, file, self.real_of(file), self.sources.roots)
             self.targets[key] = file, display_name(file, self.root), why_never
         return self.targets[key]
 
-    def _real(self, file: File) -> File:
-        if file not in self.reals:
-            self.reals[file] = _real(file)
-        return self.reals[file]
-
     def _why_not(self, file: File, inside: Inside) -> str:
         """Return why a file is not read in this chain of inclusions, or "" if it is."""
-        if self._real(file) in map(self._real, inside.trail):
+        if self.real_of(file) in map(self.real_of, inside.trail):
             names = (display_name(path, self.root) for path in (*inside.trail, file))
             return f"files include each other: {' → '.join(names)}"
         if len(inside.trail) > MOST_TRAILED:

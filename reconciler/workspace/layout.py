@@ -210,10 +210,8 @@ def is_block(value: Json, like: SyntaxNode | None) -> bool:
 
 def field_of(node: SyntaxNode | None, name: str) -> SyntaxNode | None:
     """Return the node under a name in a node, or None."""
-    if node is None:
-        return None
-    keys = node.itself.keys
-    return next((node.itself.values[nth] for nth, key in enumerate(keys) if key.text == name), None)
+    nth = None if node is None else node.itself.place_at(name)
+    return None if node is None or nth is None else node.itself.values[nth]
 
 
 def item_like(node: SyntaxNode | None, value: Json) -> SyntaxNode | None:
@@ -421,17 +419,6 @@ class Splice:
     start: int
     end: int
     text: str
-
-
-def edited(text: str, edits: Sequence[Splice]) -> str:
-    """Return a text with edits applied, equal edits once; of two that overlap, the earlier."""
-    parts: list[str] = []
-    place = 0
-    for edit in sorted(set(edits)):
-        if edit.start >= place:
-            parts.extend((text[place : edit.start], edit.text))
-            place = edit.end
-    return "".join((*parts, text[place:]))
 
 
 @dataclass(frozen=True, slots=True)

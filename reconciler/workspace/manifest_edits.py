@@ -372,7 +372,7 @@ def parts_of_edit(ref: Ref, original: Original, edit: Edit) -> list[_Change]:
         mine, over = split(edit, original.base, original.patch, BY_NAME[ref.kind].shape)
         edit = Within(mine)
         check_own(Within(over), original.patch, original.patch)
-        overriding = _in_overrides(over, original.environment)
+        overriding = _placed(over, "overrides", original.environment)
     if original.export is None:
         check_own(edit, None if own is ABSENT else own, None if own is ABSENT else own)
         here = {"spec": _rooted(edit, ("spec",))} if edit != Within({}) else {}
@@ -389,8 +389,8 @@ def parts_of_edit(ref: Ref, original: Original, edit: Edit) -> list[_Change]:
         (there if known and key not in declared else here)[key] = field_edit
     parts: list[_Change] = []
     if here or overriding:
-        spec = {"spec": _rooted(Within(here), ("spec",))} if here else {}
-        parts.append((original.script, original.nth, Within({**spec, **overriding})))
+        around = {**_placed(here, "spec"), **overriding}
+        parts.append((original.script, original.nth, Within(around)))
     if there:
         exported: Edit = there[record] if original.bare and record in there else Within(there)
         dropped = 1 if original.bare else 0
@@ -398,12 +398,12 @@ def parts_of_edit(ref: Ref, original: Original, edit: Edit) -> list[_Change]:
     return parts
 
 
-def _in_overrides(over: Mapping[str, Edit], environment: str) -> dict[str, Edit]:
-    """Return edits of a patch as an edit of the document around it."""
-    if not over:
-        return {}
-    edit = _rooted(Within(over), ("overrides", environment))
-    return {"overrides": Within({environment: edit})}
+def _placed(edits: Mapping[str, Edit], *path: str) -> dict[str, Edit]:
+    """Return edits of fields at a path as an edit of the document around them."""
+    edit = _rooted(Within(edits), path)
+    for step in reversed(path):
+        edit = Within({step: edit})
+    return {**edit.fields} if edits and isinstance(edit, Within) else {}
 
 
 def _rooted(edit: Edit, prefix: Path) -> Edit:
@@ -591,7 +591,11 @@ def _by_hand(value: Json, given: Sequence[Given], place: IdTarget) -> str:
     head = (
         f"{where}: {_why(items, given)}: once all have an id, write `{field_text}` under `metadata`"
     )
-    return "\n".join((f"{head}, and into the items by hand:", *_items_by_hand(given, key)))
+    listed_ids = (
+        f"  {new_id.manifest.source.item}, {new_id.manifest.ref}: `{key}: {new_id.remote_id}`"
+        for new_id in given
+    )
+    return "\n".join((f"{head}, and into the items by hand:", *listed_ids))
 
 
 def _why(items: Json, given: Sequence[Given]) -> str:
@@ -600,8 +604,3 @@ def _why(items: Json, given: Sequence[Given]) -> str:
     if isinstance(items, list) and len(items) != len(given):
         return f"{len(given)} of its {len(items)} items are to get an id"
     return "its text cannot be edited without a change of something else"
-
-
-def _items_by_hand(given: Sequence[Given], key: str) -> Iterator[str]:
-    for new_id in given:
-        yield f"  {new_id.manifest.source.item}, {new_id.manifest.ref}: `{key}: {new_id.remote_id}`"

@@ -7,6 +7,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Final, Protocol, TypeAlias, runtime_checkable
 
+from reconciler.document import Path as Place
 from reconciler.kinds import BY_NAME, KINDS
 from reconciler.model.guards import EXPLICIT_LEVEL, GUARDS, GuardLevel
 from reconciler.project import (
@@ -42,9 +43,8 @@ def guard_findings(settings: ProjectFile) -> Iterator[Finding]:
         path = ("environments", name, "guards")
         for kind in environment.guards.kinds:
             if kind not in BY_NAME:
-                message = f"unknown kind `{kind}` (known: {', '.join(BY_NAME)})"
-                near = shortened(kind, BY_NAME)
-                yield Finding("P101", (*path, "kinds", kind), message, suggestion=near, at_key=True)
+                fact, near = f"unknown kind `{kind}`", shortened(kind, BY_NAME)
+                yield _unknown(fact, (*path, "kinds", kind), [*BY_NAME], near, at_key=True)
         if environment.guards.allow or environment.guards.levels:
             # A rule for plans is a guard like any other.
             rules = settings.plan_rules
@@ -77,8 +77,14 @@ def _allowed_findings(
 def _unknown_code(
     path: tuple[str | int, ...], code: str, known: Sequence[str], *, at_key: bool = False
 ) -> Finding:
-    message = f"unknown code `{code}` (known: {', '.join(known)})"
-    return Finding("P101", path, message, suggestion=nearest(code, known), at_key=at_key)
+    return _unknown(f"unknown code `{code}`", path, known, nearest(code, known), at_key=at_key)
+
+
+def _unknown(
+    fact: str, path: Place, known: Sequence[str], near: str, *, at_key: bool = False
+) -> Finding:
+    message = f"{fact} (known: {', '.join(known)})"
+    return Finding("P101", path, message, suggestion=near, at_key=at_key)
 
 
 def reads_findings(settings: ProjectFile) -> Iterator[Finding]:
@@ -126,13 +132,12 @@ def rule_findings(settings: ProjectFile) -> Iterator[Finding]:
 
 
 def _no_kind(path: tuple[str | int, ...], kind: str) -> Finding:
-    message = f"there is no kind `{kind}` (known: {', '.join(BY_NAME)})"
-    return Finding("P101", path, message, suggestion=shortened(kind, BY_NAME))
+    return _unknown(f"there is no kind `{kind}`", path, [*BY_NAME], shortened(kind, BY_NAME))
 
 
 def _unknown_kind(path: tuple[str, ...], kind: str, known: Sequence[str]) -> Finding:
-    message = f"there is nothing of `{kind}` to be read so (known: {', '.join(known)})"
-    return Finding("P101", path, message, suggestion=nearest(kind, known), at_key=True)
+    fact = f"there is nothing of `{kind}` to be read so"
+    return _unknown(fact, path, known, nearest(kind, known), at_key=True)
 
 
 @runtime_checkable

@@ -203,8 +203,8 @@ def _findings_of(
         return [], []
     found = known.get((id(patch), name))
     if found is None:
-        found = patch, [*_misplaced_findings(patch, kind, path)], []
-        found[2].extend(_patch_findings(patch, kind, path))
+        alone = [*_patch_findings(patch, kind, path)]
+        found = patch, [*_misplaced_findings(patch, kind, path)], alone
         known[id(patch), name] = found
     return found[1], found[2]
 

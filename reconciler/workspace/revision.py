@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import posixpath
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path, PurePosixPath
@@ -25,6 +25,7 @@ from reconciler.syntax.files import (
 )
 from reconciler.workspace.expression_scope import LOST_REFERENCE, Scope
 from reconciler.workspace.project_file import load_project
+from reconciler.workspace.selection import add_all
 from reconciler.workspace.workspace import Workspace, load_workspace
 
 SHOWN_DIGITS = 12
@@ -287,7 +288,7 @@ def changed_since(
         ref for ref, manifest in now.items() if ref not in before or _differ(before[ref], manifest)
     }
     part = _with_dependants(touched, now)
-    _add_all(part, lambda ref: now[ref].references & now.keys())
+    add_all(part, lambda ref: now[ref].references & now.keys())
     known = (
         now.keys() | set(workspace.elsewhere) | {manifest.ref for manifest in workspace.left_out}
     )
@@ -311,14 +312,5 @@ def _with_dependants(touched: set[Ref], now: Mapping[Ref, Manifest]) -> set[Ref]
         for wanted in manifest.references:
             dependants.setdefault(wanted, []).append(ref)
     part = set(touched)
-    _add_all(part, lambda ref: dependants.get(ref, ()))
+    add_all(part, lambda ref: dependants.get(ref, ()))
     return part
-
-
-def _add_all(part: set[Ref], neighbours: Callable[[Ref], Iterable[Ref]]) -> None:
-    """Add the neighbours of each member, and their neighbours, until no new one is found."""
-    waiting = list(part)
-    while waiting:
-        new = set(neighbours(waiting.pop())) - part
-        part |= new
-        waiting.extend(new)

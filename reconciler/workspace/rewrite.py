@@ -29,6 +29,7 @@ from reconciler.workspace.layout import (
     Splice,
     dash_of,
     describe_unreported,
+    field_of,
     in_its_lines,
     indented,
     is_block,
@@ -221,8 +222,8 @@ class Rewriting:
         """Return the node under the same name in another item of the list."""
         holder, _ = self.parents.get(id(node), (node, 0))
         for other in holder.values if holder is not node and not holder.keys else ():
-            if any(key.text == name for key in other.itself.keys):
-                return other.itself.values[other.itself.place_of(name)]
+            if (found := field_of(other, name)) is not None:
+                return found
         return None
 
     def _flow_entries(self, node: SyntaxNode, added: Mapping[str, Json]) -> Iterator[str]:

@@ -8,11 +8,11 @@ docs/plan.md, docs/ci.md.
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from fnmatch import fnmatchcase
-from functools import cache
 from hashlib import sha256
 
 from reconciler.errors import UsageError
@@ -259,8 +259,9 @@ def read_selection(
     Raises UsageError with the term, and a suggestion where there is one.
     """
     given = (("--select", select), ("--exclude", exclude))
-    read = (tuple(_alternative(flag, text, kinds) for text in texts) for flag, texts in given)
-    chosen, left = read
+    chosen, left = (
+        tuple(_alternative(flag, text, kinds) for text in texts) for flag, texts in given
+    )
     selection = Selection(chosen, left)
     _check_shards(selection)
     return selection
@@ -347,29 +348,25 @@ def _check_kind(flag: str, text: str, glob: str, form: str, kinds: Collection[st
 
 def homes_of(manifests: Iterable[Manifest]) -> dict[Ref, int]:
     """Return the number that decides the shard of each resource; a group shares one number."""
-    joined: dict[Ref, Ref] = {}
+    joined: dict[Ref, set[Ref]] = defaultdict(set)
     for manifest in manifests:
-        _root(joined, manifest.ref)
+        joined[manifest.ref] |= manifest.references
         for other in manifest.references:
-            _join(joined, manifest.ref, other)
-
-    @cache
-    def number(root: Ref) -> int:
-        return int.from_bytes(sha256(str(root).encode()).digest())
-
-    return {ref: number(_root(joined, ref)) for ref in joined}
-
-
-def _root(joined: dict[Ref, Ref], ref: Ref) -> Ref:
-    """Return the smallest name of a group, and shorten the path to it."""
-    root = joined.setdefault(ref, ref)
-    while joined[root] != root:
-        root = joined[root]
-    while ref != root:
-        joined[ref], ref = root, joined[ref]
-    return root
+            joined[other].add(manifest.ref)
+    homes: dict[Ref, int] = {}
+    for ref in joined:
+        if ref not in homes:
+            group = {ref}
+            add_all(group, joined.__getitem__)
+            smallest = min(map(str, group))
+            homes |= dict.fromkeys(group, int.from_bytes(sha256(smallest.encode()).digest()))
+    return homes
 
 
-def _join(joined: dict[Ref, Ref], ref: Ref, other: Ref) -> None:
-    small, large = sorted((_root(joined, ref), _root(joined, other)), key=str)
-    joined[large] = small
+def add_all(part: set[Ref], neighbours: Callable[[Ref], Iterable[Ref]]) -> None:
+    """Add the neighbours of each member, and their neighbours, until no new one is found."""
+    waiting = list(part)
+    while waiting:
+        new = set(neighbours(waiting.pop())) - part
+        part |= new
+        waiting.extend(new)

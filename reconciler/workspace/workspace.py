@@ -370,17 +370,13 @@ def _complained(held: CachedJson) -> Complaint:
         message,
         Advice(meant) if is_advice else meant,
         Severity(severity),
-        None if excerpt is None else _excerpt(*excerpt),
+        None if excerpt is None else Excerpt(tuple(map(tuple, excerpt[0])), *excerpt[1:]),
         ref,
         tuple(path),
         tuple(environments),
         _member(item),
         begun,
     )
-
-
-def _excerpt(lines: CachedJson, start: int, width: int) -> Excerpt:
-    return Excerpt(tuple((number, text) for number, text in lines), start, width)
 
 
 def _member(held: CachedJson) -> Member | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
 from reconciler.document import Json, Path, value_at
@@ -13,7 +13,7 @@ from reconciler.model import Ref
 from reconciler.project import ProjectFile
 from reconciler.queries import Language, Query, QueryProblem, mistake_in
 from reconciler.runtime.rows import Rows
-from reconciler.syntax.diagnostic import Advice, Complaint, Finding, Lines, Severity, warning
+from reconciler.syntax.diagnostic import Advice, Complaint, Finding, Severity, warning
 from reconciler.syntax.expressions import (
     LITERAL,
     OPEN,
@@ -24,7 +24,7 @@ from reconciler.syntax.expressions import (
     parts_of,
 )
 from reconciler.syntax.parsed_text import OF_VARIABLE, DocumentText
-from reconciler.syntax.scalars import Scalars, complaint_inside
+from reconciler.syntax.scalars import complaint_inside
 from reconciler.workspace.build import DeclaredManifest, Loader
 from reconciler.workspace.expression_scope import Scope, along, reference_findings, spelled
 
@@ -121,7 +121,6 @@ class QueryPositions:
     """The positions of the characters of queries in their files."""
 
     scope: Scope
-    scalars: dict[int, Scalars] = field(default_factory=dict)
 
     def complaint(self, declared: DeclaredManifest, query: Query, wrong: QueryProblem) -> Complaint:
         """Return the complaint about a query at its exact place, or else at the whole query."""
@@ -133,7 +132,7 @@ class QueryPositions:
         finding = Finding(CODES[query.language], query.path, message, Severity.WARNING, wrong.meant)
         written = value_at(text.document.value, path)
         filling = filling_of(written, query.text, self.scope) if isinstance(written, str) else None
-        places = self._places(text, path, written) if isinstance(written, str) else None
+        places = text.document.places(path, written) if isinstance(written, str) else None
         if filling is None or places is None:
             shown = query.text[start : start + width]
             advice = Advice(f"write {meant} for `{shown}`") if meant else ""
@@ -154,17 +153,10 @@ class QueryPositions:
     def place(self, text: DocumentText, path: Path, offset: int = 0) -> tuple[int, int]:
         """Return the line and column of a query, or of one of its characters."""
         written = value_at(text.document.value, path)
-        places = self._places(text, path, written) if isinstance(written, str) else None
+        places = text.document.places(path, written) if isinstance(written, str) else None
         if places is None or not places:
             return text.document.locate(path)
         return text.document.lines.place_in_text(places[min(offset, len(places) - 1)])
-
-    def _places(self, text: DocumentText, path: Path, written: str) -> array[int] | None:
-        document = text.document
-        lines: Lines = document.lines
-        scalars = self.scalars.setdefault(id(lines), Scalars(lines))
-        mark = document.positions.offset(document.value, path, at_key=False)
-        return scalars.places(mark, written)
 
 
 def workspace_complaints(loader: Loader) -> Iterator[Complaint]:

@@ -16,7 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 from pathlib import Path
 
-from reconciler.document import Json, Within, towards
+from reconciler.document import ABSENT, Json, Within, overlay, towards, value_at
 from reconciler.errors import InvalidInput, UsageError
 from reconciler.model.quoting import quoted
 from reconciler.project import ProjectVariable
@@ -29,6 +29,7 @@ from reconciler.syntax.files import (
     is_environment,
     is_installed,
     matches,
+    opened,
     read_file,
     read_own_file,
 )
@@ -109,13 +110,10 @@ def remove_left(folders: Iterable[Path]) -> int:
 
 def _removed(file: Path) -> bool:
     with suppress(OSError):
-        descriptor = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-        try:
+        with opened(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK) as descriptor:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             file.unlink()
-            return True
-        finally:
-            os.close(descriptor)
+        return True
     return False
 
 
@@ -139,11 +137,8 @@ def _begun(folder: Path) -> tuple[int, str]:
 
 def sync_folder(folder: Path) -> None:
     """Wait until the names in a folder are on the disk. Raises OSError."""
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
+    with opened(folder, os.O_RDONLY | os.O_DIRECTORY) as descriptor:
         os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _name_once(name: str, real: Path) -> None:
@@ -199,13 +194,10 @@ def _overwrite(real: Path, content: bytes) -> None:
 
 
 def _write_over(real: Path, content: bytes) -> None:
-    descriptor = os.open(real, os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
-    try:
+    with opened(real, os.O_WRONLY | os.O_NOFOLLOW) as descriptor:
         _put(descriptor, content)
         os.ftruncate(descriptor, len(content))
         os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _mask() -> int:
@@ -445,16 +437,9 @@ def _with_variables(
 ) -> Json:
     """Return a project file with more variables, or None if it lacks one of the environments."""
     document = values[0] if len(values) == 1 else None
-    environments = document.get("environments") if isinstance(document, dict) else None
-    if not isinstance(document, dict) or not isinstance(environments, dict):
+    environments = value_at(document, ("environments",))
+    if not isinstance(environments, dict) or not environments.keys() >= variables.keys():
         return None
-    if not environments.keys() >= variables.keys():
-        return None
-    changed: dict[str, Json] = {}
-    for name, more in variables.items():
-        settings = environments[name]
-        settings = settings if isinstance(settings, dict) else {}
-        present = settings.get("variables")
-        kept = present if isinstance(present, dict) else {}
-        changed[name] = {**settings, "variables": {**kept, **more}}
-    return {**document, "environments": {**environments, **changed}}
+    added: Json = {name: {"variables": {**more}} for name, more in variables.items()}
+    made = overlay(document, {"environments": added})
+    return None if made is ABSENT else made

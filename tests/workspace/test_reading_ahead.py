@@ -46,7 +46,7 @@ def shown(arrived: ReadResult | None) -> Any:
         return arrived
     lines = arrived.reading.lines
     documents = [
-        (repr(document.value), document.positions, document.lines.text)
+        (repr(document.value), document.start, document.lines.text)
         for document in arrived.reading.documents
     ]
     return arrived.digest, lines.text, [*lines.squeezed], documents, arrived.reading.flaws

@@ -10,7 +10,6 @@ import yaml
 
 from reconciler.document import Json
 from reconciler.syntax.read_text import read_text
-from reconciler.syntax.scalars import Scalars
 
 LETTERS = "abcxyz(){}[]=~\"'\\ \t\n:#-é\U0001f600,.$|>&*%@!?"
 MARKS = "⁂※†‡"
@@ -67,11 +66,9 @@ def assert_places(text: str, *, is_json: bool = False) -> int:
     """Hold the places of all scalars of a text against the text itself; give their number."""
     reading = read_text(text, is_json=is_json)
     [document] = reading.documents
-    scalars = Scalars(document.lines)
     found = leaves(document.value)
     for path, value in found:
-        mark = document.positions.offset(document.value, path, at_key=False)
-        places = scalars.places(mark, value)
+        places = document.places(path, value)
         assert places is not None, (value, text)
         assert len(places) == len(value) + 1
         assert [*places] == sorted(places)
@@ -145,5 +142,5 @@ def test_no_scalar() -> None:
     """Where no scalar stands, or it means something else, no place is told."""
     [document] = read_text("k: text\n").documents
 
-    assert Scalars(document.lines).places(0, "another") is None
-    assert Scalars(document.lines).places(1, "text") is None
+    assert document.places(("k",), "another") is None
+    assert document.places((), "text") is None

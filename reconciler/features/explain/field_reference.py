@@ -614,7 +614,7 @@ def document_of(field: Field) -> dict[str, Json]:
         needed = {name for name, known in MANIFEST.items() if known.required}
         around = {child.name: child.example for child in field.fields if child.name in needed}
         known = BY_NAME.get(field.root)
-        return {**around, "spec": known.example() if known is not None else {}}
+        return {**around, "spec": dict(known.example) if known is not None else {}}
     outside = field.path and field.path[0] in MANIFEST
     return _wrapped(field) if outside else {"spec": _wrapped(field)}
 

@@ -23,7 +23,6 @@ from reconciler.planning.guards.plan_limits import allowing, overriding, reviewi
 from reconciler.project import Guards, ProjectFile
 from reconciler.syntax.diagnostic import Complaint, Finding, Severity, complaint_at
 from reconciler.syntax.parsed_text import DocumentText
-from reconciler.syntax.scalars import Scalars
 from reconciler.syntax.suggestions import nearest
 from reconciler.workspace.build import DeclaredManifest
 from reconciler.workspace.expression_scope import WITHHELD
@@ -164,15 +163,14 @@ def flaws_in_rules(
     if not flaws:
         return
     text = text_of_rules(settings)
-    document, scalars = text.document, Scalars(text.document.lines)
+    document = text.document
     for number, rule, flaw in flaws:
         written = rule.check if flaw.part == "check" else rule.when or ""
         message = f"`{flaw.part}` of the rule `{rule.name}`: {flaw.said}"
         near = nearest(flaw.name, rule.variables) if flaw.name else ""
         finding = Finding("P103", ("rules", number, flaw.part), message, suggestion=near)
         finding = finding if made is None else made.as_written(finding)
-        mark, _ = document.positions.scalar(document.value, finding.path)
-        line, column = scalars.locate_inside(mark, written, flaw.offset(written))
+        line, column = document.locate_inside(finding.path, written, flaw.offset(written))
         complaint = complaint_at(text.file, document.lines, line, column, finding)
         if near and complaint.excerpt is not None:
             # The marked place ends at a blank, and a name in an expression may have none after it.

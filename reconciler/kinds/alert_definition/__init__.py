@@ -522,19 +522,14 @@ ESSENTIALS = (
 )
 
 
-def example() -> dict[str, Json]:
-    """Return a small, useful `spec`."""
-    return {
-        "name": "Checkout errors",
-        "priority": "ALERT_DEF_PRIORITY_P1",
-        "type": "ALERT_DEF_TYPE_LOGS_IMMEDIATE_OR_UNSPECIFIED",
-        "logsImmediate": {
-            "logsFilter": {"simpleFilter": {"luceneQuery": "severity:error AND service:checkout"}}
-        },
-    }
-
-
-ENDPOINTS = (Endpoint(1, "PUT", "/alerts/alerts-general/v3/bulk", "replaces many"),)
+EXAMPLE: Final[dict[str, Json]] = {
+    "name": "Checkout errors",
+    "priority": "ALERT_DEF_PRIORITY_P1",
+    "type": "ALERT_DEF_TYPE_LOGS_IMMEDIATE_OR_UNSPECIFIED",
+    "logsImmediate": {
+        "logsFilter": {"simpleFilter": {"luceneQuery": "severity:error AND service:checkout"}}
+    },
+}
 
 ALERT_DEFINITION = Kind(
     name=NAME,
@@ -553,7 +548,7 @@ ALERT_DEFINITION = Kind(
     watches=watches,
     bearing=Bearing((("entityLabels",),)),
     essentials=ESSENTIALS,
-    endpoints=ENDPOINTS,
-    example=example,
+    endpoints=(Endpoint(1, "PUT", "/alerts/alerts-general/v3/bulk", "replaces many"),),
+    example=EXAMPLE,
     limits="The API can neither read nor create alert definitions: drift cannot be seen.",
 )

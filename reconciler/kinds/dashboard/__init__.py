@@ -734,40 +734,30 @@ ESSENTIALS = (
 )
 
 
-def example() -> dict[str, Json]:
-    """Return a small, useful `spec`."""
-    return {
-        "dashboard": {
-            "name": "Checkout",
-            "relativeTimeFrame": "900s",
-            "layout": {
-                "sections": [
-                    {
-                        "rows": [
-                            {
-                                "widgets": [
-                                    {
-                                        "title": "What this shows",
-                                        "definition": {"markdown": {"markdownText": "# Checkout"}},
-                                    }
-                                ]
-                            }
-                        ]
-                    }
-                ]
-            },
-        }
+EXAMPLE: Final[dict[str, Json]] = {
+    "dashboard": {
+        "name": "Checkout",
+        "relativeTimeFrame": "900s",
+        "layout": {
+            "sections": [
+                {
+                    "rows": [
+                        {
+                            "widgets": [
+                                {
+                                    "title": "What this shows",
+                                    "definition": {"markdown": {"markdownText": "# Checkout"}},
+                                }
+                            ]
+                        }
+                    ]
+                }
+            ]
+        },
     }
-
+}
 
 READ = "/v1/dashboards/dashboards/{dashboard_id}"
-ENDPOINTS = (
-    Endpoint(3, "POST", "/v1/dashboards/dashboards", "makes it", tells=False),
-    Endpoint(4, "PUT", "/v1/dashboards/dashboards", "replaces it", tells=False),
-    Endpoint(5, "GET", READ, "reads it by its id", sends=False),
-    Endpoint(6, "GET", "/v1/dashboards/by-slug/{slug}", "reads it by its slug", sends=False),
-)
-
 DASHBOARD = Kind(
     name="Dashboard",
     noun="dashboard",
@@ -787,7 +777,12 @@ DASHBOARD = Kind(
     essentials=ESSENTIALS,
     picture=Grid(SECTIONS),
     unsaid=WRAPPERS.union(*WidgetDefinition.alternatives),
-    endpoints=ENDPOINTS,
-    example=example,
+    endpoints=(
+        Endpoint(3, "POST", "/v1/dashboards/dashboards", "makes it", tells=False),
+        Endpoint(4, "PUT", "/v1/dashboards/dashboards", "replaces it", tells=False),
+        Endpoint(5, "GET", READ, "reads it by its id", sends=False),
+        Endpoint(6, "GET", "/v1/dashboards/by-slug/{slug}", "reads it by its slug", sends=False),
+    ),
+    example=EXAMPLE,
     limits="The API cannot delete dashboards.",
 )

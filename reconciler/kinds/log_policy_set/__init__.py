@@ -262,26 +262,18 @@ def _lets_in(item: Json, application: str, subsystem: str) -> bool:
     return True
 
 
-def example() -> dict[str, Json]:
-    """Return a small, useful `spec`."""
-    return {
-        "policies": [
-            {
-                "logRules": {"severities": ["SEVERITY_ERROR", "SEVERITY_CRITICAL"]},
-                "policy": {
-                    "name": "errors",
-                    "description": "Keep errors.",
-                    "priority": "PRIORITY_TYPE_HIGH",
-                },
-            }
-        ]
-    }
-
-
-ENDPOINTS = (
-    Endpoint(15, "GET", "/dataplans/policies/v1", "reads all", sends=False),
-    Endpoint(17, "POST", "/dataplans/policies/v1/atomicOverwriteLogPolicies", "replaces all"),
-)
+EXAMPLE: Final[dict[str, Json]] = {
+    "policies": [
+        {
+            "logRules": {"severities": ["SEVERITY_ERROR", "SEVERITY_CRITICAL"]},
+            "policy": {
+                "name": "errors",
+                "description": "Keep errors.",
+                "priority": "PRIORITY_TYPE_HIGH",
+            },
+        }
+    ]
+}
 
 LOG_POLICY_SET = Kind(
     name="LogPolicySet",
@@ -302,8 +294,11 @@ LOG_POLICY_SET = Kind(
     ),
     sampled=True,
     unsaid=frozenset(("policy", "logRules")),
-    endpoints=ENDPOINTS,
-    example=example,
+    endpoints=(
+        Endpoint(15, "GET", "/dataplans/policies/v1", "reads all", sends=False),
+        Endpoint(17, "POST", "/dataplans/policies/v1/atomicOverwriteLogPolicies", "replaces all"),
+    ),
+    example=EXAMPLE,
     limits="The overwrite destroys every policy that the list leaves out. "
     "Severities may not be returned: then they are compared with the journal.",
 )

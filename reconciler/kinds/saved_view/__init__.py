@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import partial
 from typing import Annotated, Any, ClassVar, Final
 
 from pydantic import Field
@@ -11,7 +12,6 @@ from pydantic import Field
 from reconciler.document import Json
 from reconciler.kinds import field_traits as of
 from reconciler.kinds.kind import INT32, Endpoint, Essential, Kind, gives_out_ids
-from reconciler.model import Manifest
 from reconciler.queries import Language, Query
 
 NAME: Final = "SavedView"
@@ -111,11 +111,6 @@ def queries(spec: dict[str, Json]) -> Iterator[Query]:
         yield Query(("searchQuery", "query"), Language.LUCENE, text)
 
 
-def cannot_create(manifest: Manifest) -> str:
-    """Return why an absent view with a declared id is not created."""
-    return gives_out_ids(manifest, "saved view", "view")
-
-
 ESSENTIALS = (
     Essential(("viewType",)),
     Essential(("timeSelection", "quickSelection", "seconds"), "quickSelection"),
@@ -126,20 +121,12 @@ ESSENTIALS = (
 )
 
 
-def example() -> dict[str, Json]:
-    """Return a small, useful `spec`."""
-    return {
-        "name": "Checkout errors",
-        "viewType": "VIEW_TYPE_LOGS",
-        "timeSelection": {"quickSelection": {"seconds": 900}},
-        "searchQuery": {"query": "severity:error AND service:checkout"},
-    }
-
-
-ENDPOINTS = (
-    Endpoint(20, "POST", "/data-exploration/saved-views/v1", "makes it"),
-    Endpoint(21, "PUT", "/data-exploration/saved-views/v1/{id}", "replaces it"),
-)
+EXAMPLE: Final[dict[str, Json]] = {
+    "name": "Checkout errors",
+    "viewType": "VIEW_TYPE_LOGS",
+    "timeSelection": {"quickSelection": {"seconds": 900}},
+    "searchQuery": {"query": "severity:error AND service:checkout"},
+}
 
 SAVED_VIEW = Kind(
     name=NAME,
@@ -148,9 +135,12 @@ SAVED_VIEW = Kind(
     id_form=INT32,
     queries=queries,
     readable=False,
-    cannot_create=cannot_create,
+    cannot_create=partial(gives_out_ids, what="saved view", short="view"),
     essentials=ESSENTIALS,
-    endpoints=ENDPOINTS,
-    example=example,
+    endpoints=(
+        Endpoint(20, "POST", "/data-exploration/saved-views/v1", "makes it"),
+        Endpoint(21, "PUT", "/data-exploration/saved-views/v1/{id}", "replaces it"),
+    ),
+    example=EXAMPLE,
     limits="The API cannot read saved views: drift cannot be seen, nor a lost create be found.",
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from decimal import Decimal
+from functools import partial
 from typing import Annotated, Any, ClassVar, Final
 
 from reconciler.document import Json, Missing, value_at
@@ -181,11 +182,6 @@ def _share(target: float, window: Json | Missing) -> str:
     )
 
 
-def cannot_create(manifest: Manifest) -> str:
-    """Return why an absent SLO with a declared id is not created."""
-    return kind.gives_out_ids(manifest, "SLO", "SLO")
-
-
 ALERT = "AlertDefinition"
 WATCHED = ("sloThreshold", "sloDefinition", "sloId")
 
@@ -238,25 +234,15 @@ ESSENTIALS = (
 )
 
 
-def example() -> dict[str, Json]:
-    """Return a small, useful `spec`."""
-    return {
-        "name": "Checkout availability",
-        "targetThresholdPercentage": 99.9,
-        "sloTimeFrame": "SLO_TIME_FRAME_28_DAYS",
-        "requestBasedMetricSli": {
-            "goodEvents": {"query": 'sum(http_requests_total{code!~"5.."})'},
-            "totalEvents": {"query": "sum(http_requests_total)"},
-        },
-    }
-
-
-ENDPOINTS = (
-    kind.Endpoint(11, "POST", "/v1/slo/slos", "makes it"),
-    kind.Endpoint(12, "PUT", "/v1/slo/slos", "replaces it"),
-    kind.Endpoint(13, "GET", "/v1/slo/slos/{id}", "reads it", sends=False),
-    kind.Endpoint(14, "POST", "/v1/slo/slos/validate", "asks what its alerts say", tells=False),
-)
+EXAMPLE: Final[dict[str, Json]] = {
+    "name": "Checkout availability",
+    "targetThresholdPercentage": 99.9,
+    "sloTimeFrame": "SLO_TIME_FRAME_28_DAYS",
+    "requestBasedMetricSli": {
+        "goodEvents": {"query": 'sum(http_requests_total{code!~"5.."})'},
+        "totalEvents": {"query": "sum(http_requests_total)"},
+    },
+}
 
 SLO = kind.Kind(
     name="SLO",
@@ -265,7 +251,7 @@ SLO = kind.Kind(
     id_form=kind.UUID,
     check=check,
     queries=queries,
-    cannot_create=cannot_create,
+    cannot_create=partial(kind.gives_out_ids, what="SLO", short="SLO"),
     batch_size=16,
     weakens=weakens,
     bearing=kind.Bearing((("labels",),)),
@@ -273,7 +259,12 @@ SLO = kind.Kind(
     risky=(_TARGET,),
     essentials=ESSENTIALS,
     picture=kind.Objective(("targetThresholdPercentage",), ("sloTimeFrame",)),
-    endpoints=ENDPOINTS,
-    example=example,
+    endpoints=(
+        kind.Endpoint(11, "POST", "/v1/slo/slos", "makes it"),
+        kind.Endpoint(12, "PUT", "/v1/slo/slos", "replaces it"),
+        kind.Endpoint(13, "GET", "/v1/slo/slos/{id}", "reads it", sends=False),
+        kind.Endpoint(14, "POST", "/v1/slo/slos/validate", "asks what its alerts say", tells=False),
+    ),
+    example=EXAMPLE,
     limits="The API cannot find an SLO by name nor delete one: a lost create must be settled.",
 )

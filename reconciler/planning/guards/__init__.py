@@ -341,14 +341,3 @@ def objections(
         *taken_over(plan, guards, unnamed),
         *needed_consents(plan, guards, incidents),
     )
-
-
-__all__ = [
-    "Agreed",
-    "PlanUnderGuard",
-    "objections",
-    "unmet",
-    "with_feature_guards",
-    "with_guards",
-    "with_levels",
-]

@@ -97,7 +97,7 @@ def test_an_example_of_the_project_file_is_whole() -> None:
 def test_the_example_of_a_kind_is_right() -> None:
     """Nothing is found in the example of a whole manifest."""
     for kind in KINDS:
-        found = [*findings_of(roots()[kind.name]), *kind.check(kind.example())]
+        found = [*findings_of(roots()[kind.name]), *kind.check(dict(kind.example))]
         assert found == [], kind.name
 
 
