@@ -180,8 +180,9 @@ _FORMS: Mapping[str, Callable[[Any, FieldLabeler, ValueMark], str]] = {
     "someone": lambda actor, _, mark: mark(actor) if actor else "someone",
     "places": fields,
     "fields": last_steps,
-    "by": lambda edit, _, mark: f", last {mark(str(edit))}" if edit.told else "",
-    "last": lambda edit, _, mark: f"; last changed {mark(str(edit))}" if edit.told else "",
+    "edit": lambda edit, _, mark: edit.marked(mark),
+    "by": lambda edit, _, mark: f", last {edit.marked(mark)}" if edit.told else "",
+    "last": lambda edit, _, mark: f"; last changed {edit.marked(mark)}" if edit.told else "",
 }
 """Formatters of a reason's fields, by the form that the template names."""
 

@@ -45,6 +45,7 @@ from reconciler.planning.make_plan import PlanTarget, identify
 from reconciler.planning.observe import observe_all
 from reconciler.project.settings import DriftIgnore
 from reconciler.redaction.redact import veiled
+from reconciler.runtime.advice import declared_id
 from reconciler.syntax.expressions import ExpressionKind, expression
 
 
@@ -255,7 +256,10 @@ def adoption(manifest: model.Manifest, written: Json, scene: Scene) -> Adoption:
         case model.Unread(why=why, exit_code=code):
             return made(state="unread", why=why, exit_code=code)
         case model.Remembered() | model.Unknown():
-            return made(state="unseen", why=BY_NAME[manifest.ref.kind].limits)
+            kind = BY_NAME[manifest.ref.kind]
+            known = kind.declared_id(manifest) or scene.history.of(manifest.ref).remote_id
+            way = f" If it is there, write `{declared_id()}` into its `metadata`."
+            return made(state="unseen", why=kind.limits if known else f"{kind.limits}{way}")
         case _:
             assert_never(seen)
 
