@@ -166,7 +166,7 @@ def _advice(left: Unplaced, environment: str) -> str:
     return f"no override does it for {environment} alone: edit the places by hand, for all of these"
 
 
-_REPLACED = "a value replaces the expression, as others use the variable too"
+_REPLACED = "a value replaces the expression, so that the variable can stay"
 _REVERT = "Where one commit made the change, `{}` undoes it in every environment."
 
 
@@ -175,7 +175,7 @@ def written_text(made: WrittenBack, style: Style) -> str:
     lines = [fix_diff(file.name, file.before, file.after) for file in made.files]
     for name, why in _rows(made.replaced):
         lines.append(f"  ~ {safe(name)}")
-        lines.extend(wrapped(f"{why}: {_REPLACED}", style, Colour.CYAN))
+        lines.extend(wrapped(f"{_REPLACED}: {why}", style, Colour.CYAN))
     for left in made.unplaced:
         lines.append(f"  {style.paint(f'x {safe(str(left.ref))}', Colour.RED)}")
         for fact in _facts(left, made.environment):
@@ -201,7 +201,7 @@ def written_markdown(made: WrittenBack) -> str:
         "",
     ]
     lines += _table(
-        "replaced", [(name, f"{why}: {_REPLACED}") for name, why in _rows(made.replaced)]
+        "replaced", [(name, f"{_REPLACED}: {why}") for name, why in _rows(made.replaced)]
     )
     lines += _table("not edited in full", [*made.left])
     for left in made.unplaced:

@@ -1,4 +1,4 @@
-"""What `rollback --write` leaves as others use it too: each place, its users, and an override.
+"""The places that `rollback --write` leaves as others use them: their users, and an override.
 
 An override is proposed only if the manifest with it declares what is wanted, read as any run reads
 it. Source: docs/rollback.md.
@@ -7,10 +7,12 @@ it. Source: docs/rollback.md.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from reconciler.document import Json, same
 from reconciler.features.rollback.write_back import (
+    NewValue,
     Place,
     SharedPlace,
     WayBack,
@@ -21,7 +23,7 @@ from reconciler.kinds import BY_NAME
 from reconciler.model import Ref
 from reconciler.redaction.templates import pointing, written_out
 from reconciler.workspace.compose import UnwritableError, laid_out
-from reconciler.workspace.manifest_edits import WovenError
+from reconciler.workspace.manifest_edits import Edited, WovenError
 from reconciler.workspace.reuse import OVERRIDES
 
 
@@ -42,6 +44,7 @@ class Unplaced:
 
 def left_of(back: WayBack) -> list[Unplaced]:
     """Return the resources that are not edited in full, in their order, after `files` were made."""
+    _add_users(back)
     overrides = _holding(
         back, {ref: found for ref in back.shared if (found := _override(back, ref))}
     )
@@ -55,6 +58,37 @@ def left_of(back: WayBack) -> list[Unplaced]:
         )
         for ref, why in sorted(back.why.items())
     ]
+
+
+def _add_users(back: WayBack) -> None:
+    """Add the other environments of a resource to the users of its fields.
+
+    A field that another resource of this environment uses was not looked for elsewhere.
+    """
+    users, paths = back.users_elsewhere(_draft(back))
+    for ref in back.shared.keys() & users:
+        for path, known in back.shared[ref].items():
+            if any(path[: len(other)] == other[: len(path)] for other in paths[ref]):
+                known.difference_update([user for user in known if user.ref == ref])
+                known.add(users[ref])
+
+
+def _draft(back: WayBack) -> list[Edited]:
+    """Return the files with the shared fields as wanted, as far as they can be written."""
+    project, wanted = back.session.project.file, dict[Ref, list[NewValue]]()
+    for ref in back.shared:
+        with suppress(WovenError, KeyError, IndexError, RecursionError):
+            wanted[ref] = back.values_of(ref, back.with_shared(ref), in_place=False)
+    with suppress(WovenError):
+        return drafted(wanted)
+    # The users of a variable below an anchor are known.
+    others = {
+        ref: [new for new in values if new[0].script.path != project]
+        for ref, values in wanted.items()
+    }
+    with suppress(WovenError):
+        return drafted(others)
+    return []
 
 
 def _override(back: WayBack, ref: Ref) -> Json:

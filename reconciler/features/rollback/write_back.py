@@ -514,7 +514,7 @@ class WayBack:
     def _place(self, ref: Ref) -> bool:
         """Find the places of the values of one resource, or keep why there is none."""
         try:
-            self.values[ref] = self._values(ref, self.aims[ref], in_place=ref in self.in_place)
+            self.values[ref] = self.values_of(ref, self.aims[ref], in_place=ref in self.in_place)
         except WovenError as error:
             self.why[ref] = str(error)
         except (KeyError, IndexError, RecursionError):
@@ -523,7 +523,7 @@ class WayBack:
             return True
         return False
 
-    def _values(self, ref: Ref, aim: dict[str, Json], *, in_place: bool) -> list[NewValue]:
+    def values_of(self, ref: Ref, aim: dict[str, Json], *, in_place: bool) -> list[NewValue]:
         """Return the values to write, so that a resource is declared as `aim`."""
         manifest, original = self.declared[ref]
         spelling = Respelling(
@@ -601,18 +601,10 @@ class WayBack:
 
     def _alone_here(self, refs: Sequence[Ref]) -> list[Ref]:
         """Return the resources with values that no other environment uses, and leave the rest."""
-        changed: dict[Ref, list[str]] = {}
-        paths: dict[Ref, set[Path]] = {}
-        files = drafted({ref: self.values[ref] for ref in refs})
-        after = self._read(self._scopes_elsewhere(files), files) if files else {}
-        for name, workspace in after.items():
-            for ref, fields in _changed(self._elsewhere[name], workspace).items():
-                changed.setdefault(ref, []).append(name)
-                paths.setdefault(ref, set()).update(fields)
-        if not changed:
+        users, paths = self.users_elsewhere(drafted({ref: self.values[ref] for ref in refs}))
+        if not users:
             return [*refs]
-        users = {ref: User(ref, tuple(names)) for ref, names in changed.items()}
-        own = [ref for ref in refs if ref in changed]
+        own = [ref for ref in refs if ref in users]
         if len(refs) == 1 and not own:
             self._leave(refs[0], self._fields(refs[0]), set(users.values()))
             return []
@@ -625,6 +617,19 @@ class WayBack:
             return self._alone_here(rest) if rest else []
         half = len(rest) // 2
         return [*self._alone_here(rest[:half]), *self._alone_here(rest[half:])]
+
+    def users_elsewhere(
+        self, files: Sequence[Edited]
+    ) -> tuple[dict[Ref, User], dict[Ref, set[Path]]]:
+        """Return the resources of other environments that files change, and their fields."""
+        changed: dict[Ref, list[str]] = {}
+        paths: dict[Ref, set[Path]] = {}
+        after = self._read(self._scopes_elsewhere(files), files) if files else {}
+        for name, workspace in after.items():
+            for ref, fields in _changed(self._elsewhere[name], workspace).items():
+                changed.setdefault(ref, []).append(name)
+                paths.setdefault(ref, set()).update(fields)
+        return {ref: User(ref, tuple(names)) for ref, names in changed.items()}, paths
 
     def _fields(self, ref: Ref) -> set[Path]:
         """Return the fields of a resource that are to change; a list is one field."""
@@ -667,7 +672,7 @@ class WayBack:
         manifest = self.declared[ref][0]
         aim, project = self._with(ref, {path}), self.session.project.file
         try:
-            values = self._values(ref, aim, in_place=False)
+            values = self.values_of(ref, aim, in_place=False)
         except (WovenError, KeyError, IndexError, RecursionError):
             now, source = value_at(self.now(manifest), path), manifest.source
             yield SharedPlace(source.file, source.line, now, value_at(aim, path))

@@ -506,20 +506,25 @@ def test_the_commit_to_revert_is_named(tmp_path: Path) -> None:
 
 
 def test_one_answer_for_an_anchor(tmp_path: Path) -> None:
-    """A resource gets the same places by its name as in a whole run, also below an anchor."""
+    """A resource has the same places by its name as in a whole run, also below an anchor.
+
+    Each names the other environment.
+    """
     theirs = TWO.replace("    variables:\n      team", "    variables: &all\n      team")
     theirs = theirs.replace("variables: {team: payments, limit: 300}", "variables: *all")
-    text = BOARD.replace("Checkout", "${var:team}")
-    other = text.replace("name: checkout}", "name: search}")
-    made = started(tmp_path, theirs, board=text, other=other)
+    text = BOARD.replace("first", "${var:team}").replace("{sections: []}", "${file:layout.yaml}")
+    other = text.replace("name: checkout}", "name: search}").replace("Checkout", "Search")
+    made = started(tmp_path, theirs, board=text, other=other, layout="sections: []\n")
+    made.write("layout.yaml", "sections: [{id: {value: s}, rows: []}]\n")
     change(made, "reconciler", "team: payments  # of all", "team: billing  # of all")
 
     whole, named = (
-        written_back(made, "last", *refs, "--format", "json").json["unplaced"]
+        written_back(made, "last", *refs, "--format", "json").json["unplaced"][0]["places"]
         for refs in ((), ("Dashboard/checkout",))
     )
 
-    assert [left["places"][0]["place"] for left in named] == [whole[0]["places"][0]["place"]]
+    assert [place["place"] for place in named] == [place["place"] for place in whole]
+    assert all("Dashboard/checkout in other" in place["users"] for place in (*whole, *named))
 
 
 def test_what_is_overridden_elsewhere_is_edited(tmp_path: Path) -> None:
