@@ -70,13 +70,12 @@ class LastEdit:
 
     def marked(self, mark: Callable[[str], str]) -> str:
         """Return the edit in words, with each foreign value marked."""
-        words = (
-            ("by {}", self.who),
-            ("at {}", self.at),
-            ("{}", self.how),
-            ("(revision {})", self.revision),
-        )
-        return " ".join(word.format(mark(value)) for word, value in words if value)
+        words = [
+            f"by {mark(self.who)}" if self.who else "",
+            f"at {mark(self.at)}" if self.at else "",
+        ]
+        words += [self.how, f"(revision {mark(self.revision)})" if self.revision else ""]
+        return " ".join(filter(None, words))
 
 
 NOBODY = LastEdit()
