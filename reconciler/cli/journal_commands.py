@@ -18,7 +18,6 @@ from reconciler.journal.journal import (
     Became,
     Journal,
     JournalMove,
-    confirmed_beginning,
     readdress,
     stay,
 )
@@ -34,6 +33,7 @@ from reconciler.operations.open_project import (
     project_file,
     warn_of_lost_end,
     warn_of_new_journal,
+    why_unconfirmed,
 )
 from reconciler.operations.open_session import Session, open_environment, open_workspace
 from reconciler.project import (
@@ -152,26 +152,20 @@ def init(*, options: Options, patience: LockTimeout) -> None:
     """Begin an empty journal, where this environment has none.
 
     With it you confirm that nothing was applied to the target before, or that the journal need not
-    know it, also of a journal that `adopt` or `import` began. Any other journal stays as it is.
-    Where one is gone, `apply --new-journal` begins a new one: its plan shows what may be there
-    already.
+    know it. A journal that is there stays as it is. Where one is gone, or a command began one
+    that does not know what was applied before, `apply --new-journal` confirms that: its plan shows
+    what may be there already.
     """
     journal = open_environment(options).unread_journal()
     journal.load()
     if journal.header is None:
         with journal.locked(patience=patience):
-            if journal.is_gone:
-                way = f"`{on_manifests('apply', '--new-journal')}`"
-                raise JournalError(
-                    f"{journal.why_missing}. If it cannot be: after a plan, {way} begins a new one"
-                )
-            if journal.header is None:
+            if journal.header is None and not journal.is_gone:
                 _begin(journal, options)
                 return
-    elif journal.history.begun_unasked:
-        with journal.locked(patience=patience):
-            journal.begin(run_entry(options, journal, "init"))
-            journal.append([confirmed_beginning(journal)])
+    if why := journal.why_missing or why_unconfirmed(journal):
+        way = f"`{on_manifests('apply', '--new-journal')}`"
+        raise JournalError(f"{why}. If it cannot be: read the plan; {way} confirms a new journal")
     if not options.quiet:
         there = f"there is a journal at {safe(journal.place)} already"
         words(f"{there}, of {plural(len(journal.entries), 'entry', 'entries')}: it stays as it is")
@@ -241,6 +235,9 @@ def _findings(journal: Journal) -> Iterator[_Finding]:
         settle = on_journal("settle", f"{ref} --id ID")
         out = f"look for it, then `{settle}` or `--never-happened`"
         yield _Finding("unsettled", message, out)
+    if why := why_unconfirmed(journal):
+        out = f"read the plan; `{on_manifests('apply', '--new-journal')}` confirms this journal"
+        yield _Finding("unconfirmed", why, out)
     if journal.torn:
         message = "the last line was cut, as by a crash or a full disk"
         yield _Finding("torn", message, "nothing: it is ignored, and the next write removes it")

@@ -19,7 +19,7 @@ from reconciler.errors import AnotherRecord, ReconcilerError, ServiceRefused, Un
 from reconciler.kinds.field_traits import INT32_MAX, UUID_PATTERN
 from reconciler.kinds.shape import exact_shape_of, shape_of
 from reconciler.redaction.templates import Template
-from reconciler.runtime.advice import on_journal
+from reconciler.runtime.advice import declared_id, on_journal
 
 if TYPE_CHECKING:
     from reconciler.api.client import Api
@@ -211,7 +211,7 @@ def gives_out_ids(manifest: model.Manifest, what: str, short: str) -> str:
         return ""
     return (
         f"the service has no {what} {manifest.remote_id} and gives out ids itself: "
-        f"correct metadata.id, or remove it to create the {short}"
+        f"correct its id in `metadata`, or remove it to create the {short}"
     )
 
 
@@ -222,13 +222,13 @@ def to_begin_anew(manifest: model.Manifest) -> tuple[str, ...]:
     return (
         f"if it was deleted and is wanted: {drop}run {forget}, and the next plan creates it",
         f"if it was deleted permanently: remove its manifest, and run {forget}",
-        "if it is there under another id: declare that as `metadata.id`",
+        f"if it is there under another id: write `{declared_id()}` into `metadata`",
     )
 
 
 def to_be_made_by_hand(manifest: model.Manifest) -> tuple[str, ...]:
     """Return the remedies for a resource that only a person can create."""
-    again = "make one in the web interface, and declare its id as `metadata.id`"
+    again = f"make one in the web interface, and write `{declared_id()}` into `metadata`"
     forget = f"remove its manifest, and run `{on_journal('forget', str(manifest.ref))}`"
     return (
         f"if it was deleted and is wanted: {again}",

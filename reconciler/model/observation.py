@@ -66,9 +66,16 @@ class LastEdit:
         return bool(self.who or self.at)
 
     def __str__(self) -> str:
-        words = [f"by {self.who}" if self.who else "", f"at {self.at}" if self.at else "", self.how]
-        words.append(f"(revision {self.revision})" if self.revision else "")
-        return " ".join(word for word in words if word)
+        return self.marked(str)
+
+    def marked(self, mark: Callable[[str], str]) -> str:
+        """Return the edit in words, with each foreign value marked."""
+        words = [
+            f"by {mark(self.who)}" if self.who else "",
+            f"at {mark(self.at)}" if self.at else "",
+        ]
+        words += [self.how, f"(revision {mark(self.revision)})" if self.revision else ""]
+        return " ".join(filter(None, words))
 
 
 NOBODY = LastEdit()

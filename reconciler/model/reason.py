@@ -136,7 +136,7 @@ class NeverSeen(Reason, code="never-seen"):
 class EditedBy(Reason, code="edited-by"):
     """Someone else changed it after our last write."""
 
-    words = "live was last changed {edit}"
+    words = "live was last changed {edit:edit}"
     edit: LastEdit
 
 
@@ -449,8 +449,8 @@ class UnconfirmedJournal(Remark, code="unconfirmed-journal"):
     """`command` began the journal, and no person confirmed since that no earlier one is lost."""
 
     words = (
-        "the journal of this environment was begun by `{command}`, so it does not know what was "
-        "applied before: an earlier one may be lost"
+        "the journal of this environment was begun by {command:quoted}, so it does not know what "
+        "was applied before: an earlier one may be lost"
     )
     command: str
 

@@ -295,10 +295,13 @@ def _note_beginning(session: Session, journal: Journal, made: Plan, consent: Con
 
     The plan of a part does not ask that about the other creates.
     """
-    is_confirmed = any(violation.code == NEW_JOURNAL for violation in made.guarded)
+    is_part = consent.part is not None or not session.whole
+    is_confirmed = any(violation.code == NEW_JOURNAL for violation in made.guarded) or (
+        NEW_JOURNAL in consent.flags and not is_part
+    )
     if is_confirmed and journal.history.begun_unasked:
         journal.append([confirmed_beginning(journal)])
-    elif not is_confirmed and (consent.part is not None or not session.whole):
+    elif not is_confirmed and is_part:
         journal.begun_by = "apply"
 
 

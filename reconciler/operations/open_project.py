@@ -14,9 +14,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, assert_never
 
 from reconciler.errors import InvalidInput, MissingExtra, UsageError
-from reconciler.model import Outcome, Plan
+from reconciler.model import Outcome, Plan, UnconfirmedJournal
 from reconciler.project import Project, Shard, check_filled, journal_place_at
 from reconciler.project.settings import InFile, InGit, InObjects, JournalPlace
+from reconciler.report.reasons import describe_remark
 from reconciler.report.safe import safe
 from reconciler.runtime.advice import Here, bring_back, lead_to
 from reconciler.runtime.progress import Deed, Waits
@@ -271,6 +272,15 @@ def warn_of_new_journal(journal: Journal, reporter: Reporter, begun_by: str = ""
             "and saved views is not seen before their next apply, and earlier runs cannot be "
             f"rolled back. If the old one is lost, first {bring_back()}"
         )
+
+
+def why_unconfirmed(journal: Journal) -> str:
+    """Return that an earlier journal may be lost, and how to bring it back; "" if that is known."""
+    command = journal.history.begun_unasked
+    # The data of the embedded emulator, which has no address, is as new as its journal.
+    if not command or "://" not in journal.target:
+        return ""
+    return f"{describe_remark(UnconfirmedJournal(command))}; {bring_back()}"
 
 
 def store_at(project: Project, setting: str) -> Store:

@@ -19,7 +19,7 @@ from reconciler.journal.history import History
 from reconciler.journal.store import LockTimeout
 from reconciler.kinds import BY_NAME
 from reconciler.model import DriftReport, Manifest, Plan
-from reconciler.operations.open_project import Options, now
+from reconciler.operations.open_project import Options, now, why_unconfirmed
 from reconciler.operations.open_session import Session, cache_of, open_api
 from reconciler.planning import consequences, decide, find_drift, guards, make_plan, observe
 from reconciler.planning.guards.plan_limits import TOO_MANY
@@ -345,6 +345,8 @@ def drift_now(
     say what is new. Raises Locked then, and JournalError, also where the journal is gone.
     """
     journal = session.journal(needed=True)
+    if why := why_unconfirmed(journal):
+        session.reporter.say(safe(f"warning: {why}"))
     if remember and not journal.history.begun:
         session.reporter.say("there is no journal yet, so there is nothing to remember drift of")
     if not (remember and journal.history.begun):

@@ -48,7 +48,14 @@ from reconciler.planning.make_plan import identify
 from reconciler.planning.observe import observe_all, proof
 from reconciler.project.settings import DriftIgnore
 from reconciler.redaction.redact import conceal, veiled
-from reconciler.runtime.advice import is_added, on_files, on_journal, on_manifests, on_service
+from reconciler.runtime.advice import (
+    declared_id,
+    is_added,
+    on_files,
+    on_journal,
+    on_manifests,
+    on_service,
+)
 
 
 async def find_drift(
@@ -269,7 +276,7 @@ def _of_gone(manifest: Manifest, apply: str) -> Iterator[Way]:
     forget = on_journal("forget", str(manifest.ref))
     first = ""
     if kind.id_form.required:
-        first = "make one in the web interface, declare its id as `metadata.id`, then"
+        first = f"make one in the web interface, write `{declared_id()}` into `metadata`, then"
     elif kind.cannot_create(manifest):
         first = f"take its id out of the manifest, run `{forget}`, then"
     yield Way("put-back", apply, before=first)

@@ -178,8 +178,9 @@ _FORMS: Mapping[str, Callable[[Any, FieldLabeler, ValueMark], str]] = {
     "someone": lambda actor, _, mark: mark(actor) if actor else "someone",
     "places": fields,
     "fields": last_steps,
-    "by": lambda edit, _, mark: f", last {mark(str(edit))}" if edit.told else "",
-    "last": lambda edit, _, mark: f"; last changed {mark(str(edit))}" if edit.told else "",
+    "edit": lambda edit, _, mark: edit.marked(mark),
+    "by": lambda edit, _, mark: f", last {edit.marked(mark)}" if edit.told else "",
+    "last": lambda edit, _, mark: f"; last changed {edit.marked(mark)}" if edit.told else "",
 }
 """Formatters of a reason's fields, by the form that the template names."""
 
@@ -187,7 +188,7 @@ _FORMS: Mapping[str, Callable[[Any, FieldLabeler, ValueMark], str]] = {
 SHORT_COMMIT = 12
 """This many characters of a commit identify it in a command."""
 
-_COMMIT = re.compile("[0-9a-f]{7,64}")
+COMMIT = re.compile("[0-9a-f]{7,64}")
 """A commit as a command may name it: a journal may contain any text."""
 
 
@@ -244,10 +245,10 @@ def after_rollback(remark: model.RollsBack, mark: ValueMark = str) -> Iterator[s
         places = first_few(remark.files, MOST_NAMED, mark)
         yield f"edit by hand what still declares the change: {places}"
     commit, _, dirty = remark.commit.partition("-")
-    if not _COMMIT.fullmatch(commit):
+    if not COMMIT.fullmatch(commit):
         return
     before = remark.commit_before.partition("-")[0]
-    since = f"{before[:SHORT_COMMIT]}.." if _COMMIT.fullmatch(before) and before != commit else ""
+    since = f"{before[:SHORT_COMMIT]}.." if COMMIT.fullmatch(before) and before != commit else ""
     # Edits that were not committed at the time can only be in a later commit.
     until, edits = (
         ("HEAD", ", or edits that were not committed then")

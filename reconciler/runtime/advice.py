@@ -139,6 +139,12 @@ def from_newest(remote: str, newest: str, ref: str) -> str:
     return f"`{fetch}`, then `{push}`"
 
 
+def declared_id(known: str = "ID") -> str:
+    """Return the line of a manifest's `metadata` that has its id in the environment of this run."""
+    environment = _here.get().environment
+    return f"ids: {{{environment}: {known}}}" if environment else f"id: {known}"
+
+
 def bring_back(what: str = "it") -> str:
     """Return how to bring back a journal: by commands if its remote has what was lost."""
     way = _here.get().way_back

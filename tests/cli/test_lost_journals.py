@@ -218,10 +218,11 @@ def test_one_code_for_a_journal_that_is_gone(
 
 @pytest.mark.promise("S44")
 def test_an_import_begins_no_journal_after_a_loss(gone: Path, service: Served) -> None:
-    """Where the journal is known to be gone, an import ends with 8: another would hide its copy."""
-    ran = in_this_process(gone, service.base_url, "import", "policies")
+    """Where the journal is known to be gone, each import ends with 8 and says so once."""
+    for words in (("policies",), ("--all",)):
+        ran = in_this_process(gone, service.base_url, "import", *words)
 
-    assert ran.code == 8, ran.err
+        assert (ran.code, ran.err.count(" is gone")) == (8, 1), ran.err
     assert not [*(gone / ".reconciler").glob("*journal.jsonl")]
 
 
@@ -249,7 +250,10 @@ def forgotten(gone: Path) -> Path:
 
 UNASKED = [("import", "policies"), ("apply", "--yes", "--select", "kind=Dashboard")]
 """Commands that begin a journal, and ask no person whether an earlier one is lost."""
-CONFIRMED = [("journal", "init"), ("apply", "--yes", "--new-journal", "--select", "kind=SLO")]
+CONFIRMED = [
+    ("apply", "--yes", "--new-journal"),
+    ("apply", "--yes", "--new-journal", "--select", "kind=SLO"),
+]
 
 
 @pytest.mark.promise("S44")
@@ -283,6 +287,41 @@ def test_a_confirmed_beginning(forgotten: Path, service: Served, command: tuple[
     ran = in_this_process(forgotten, service.base_url, "apply", "--yes")
 
     assert (confirmed.code, ran.code) == (0, 0), confirmed.err + ran.err
+
+
+@pytest.mark.promise("S44")
+def test_init_confirms_no_unasked_journal(forgotten: Path, service: Served) -> None:
+    """`journal init` leaves the guard of a journal that a command began, and ends with 8."""
+    assert in_this_process(forgotten, service.base_url, "import", "policies").code == 0
+
+    refused = in_this_process(forgotten, service.base_url, "journal", "init")
+    plan = in_this_process(forgotten, service.base_url, "plan", "--format", "json").json
+
+    assert refused.code == 8, refused.err
+    assert "--new-journal" in refused.err
+    [guard] = [guard for guard in plan["guards"] if guard["code"] == "new-journal"]
+    assert not any("journal init" in way for way in guard["waysOut"])
+    assert any("ids: {default: ID}" in way for way in guard["waysOut"])
+
+
+@pytest.mark.promise("S44")
+@pytest.mark.parametrize("command", [("drift",), ("journal", "verify"), ("doctor",)])
+def test_an_unasked_journal_is_reported(
+    forgotten: Path, service: Served, command: tuple[str, ...]
+) -> None:
+    """Each says that an earlier journal may be lost, until an apply that creates nothing agrees."""
+    for file in ("slo.yaml", "view.yaml"):
+        (forgotten / file).unlink()
+    Workspace(forgotten).write("board.yaml", DASHBOARD)
+    begun = in_this_process(forgotten, service.base_url, *UNASKED[1])
+    assert begun.code == 0, begun.err
+
+    doubted = in_this_process(forgotten, service.base_url, *command)
+    in_this_process(forgotten, service.base_url, "apply", "--yes", "--new-journal")
+    sure = in_this_process(forgotten, service.base_url, *command)
+
+    assert (LOST_JOURNAL in doubted.out + doubted.err, doubted.code) == (True, sure.code)
+    assert LOST_JOURNAL not in sure.out + sure.err
 
 
 @pytest.mark.promise("S44")

@@ -76,6 +76,7 @@ from reconciler.planning.observe import observe_all
 from reconciler.project import Embedded
 from reconciler.project.settings import DriftIgnore
 from reconciler.redaction.redact import veiled
+from reconciler.runtime.advice import declared_id
 from reconciler.runtime.failpoints import Point, reached
 from reconciler.syntax.expressions import ExpressionKind, expression
 from reconciler.syntax.suggestions import nearest
@@ -292,7 +293,10 @@ def adoption(manifest: model.Manifest, written: Json, scene: Scene) -> Adoption:
         case model.Unread(why=why, exit_code=code):
             return made(state="unread", why=why, exit_code=code)
         case model.Remembered() | model.Unknown():
-            return made(state="unseen", why=BY_NAME[manifest.ref.kind].limits)
+            kind = BY_NAME[manifest.ref.kind]
+            known = kind.declared_id(manifest) or scene.history.of(manifest.ref).remote_id
+            way = f" If it is there, write `{declared_id()}` into its `metadata`."
+            return made(state="unseen", why=kind.limits if known else f"{kind.limits}{way}")
         case _:
             assert_never(seen)
 

@@ -39,7 +39,13 @@ from reconciler.kinds.log_policy_set.remote import BULK_TEST, LOGS_ONLY
 from reconciler.kinds.slo.remote import SLOS, VALIDATE
 from reconciler.model.assumptions import POLICIES, Listing, Parameter, Reads
 from reconciler.operations.offline import stand_in_scope
-from reconciler.operations.open_project import Options, lead_here, now, open_project
+from reconciler.operations.open_project import (
+    Options,
+    lead_here,
+    now,
+    open_project,
+    why_unconfirmed,
+)
 from reconciler.operations.open_session import Session, open_api, open_target, read_workspace
 from reconciler.operations.secret_sources import named_secrets, secrets_of
 from reconciler.project import (
@@ -377,10 +383,13 @@ def _journal(session: Session, options: Options) -> list[Check]:
         detail += f"; the newest run: {newest.command} by {newest.actor} at {newest.at}"
     if journal.is_old_copy:
         detail += f"; an old copy, as the end of a run is missing: {bring_back('the newer one')}"
+    unconfirmed = why_unconfirmed(journal)
+    if unconfirmed:
+        detail += f"; {unconfirmed}"
     is_open = _is_open_to_others(journal.place)
     if is_open:
         detail += "; others can write to it, so it proves nothing: take that away with `chmod o-w`"
-    bad = torn or journal.is_old_copy or is_open
+    bad = torn or journal.is_old_copy or unconfirmed or is_open
     checks = [Check("journal", "warning" if bad else "ok", detail)]
     unsettled = [*map(str, journal.history.unsettled())]
     if unsettled:

@@ -332,7 +332,9 @@ def import_now(options: Options, wanted: ToImport, patience: LockTimeout) -> Imp
     UsageError, and what opening a target, a journal and the service raise.
     """
     session, secrets = open_for_import(options, wanted.exports)
-    journal = session.journal()
+    # Without manifests nothing was applied from here, so nothing is lost.
+    is_used = bool(session.workspace.manifests)
+    journal = session.journal(needed=is_used)
     if wanted.to is not None:
         folder_inside(Path.cwd() / wanted.to, session.project.root.resolve())
     work = _Work(
@@ -351,8 +353,7 @@ def import_now(options: Options, wanted: ToImport, patience: LockTimeout) -> Imp
     work.clear()
     if work.matched.new or work.agreed:
         with journal.locked(str(uuid4()), patience):
-            # Without manifests nothing was applied from here, so nothing is lost.
-            if session.workspace.manifests:
+            if is_used:
                 warn_of_new_journal(journal, options.reporter, "import")
             work.write()
     return work.result

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path as File
 from typing import Literal, TypeAlias
 
-from reconciler.document import Json, Path, digest
+from reconciler.document import Json, Path, digest, value_at
 from reconciler.errors import ExitCode
 from reconciler.features.import_.records import Converted, ImportRecord, Left, named
 from reconciler.journal.history import History
@@ -25,6 +25,7 @@ from reconciler.kinds.shape import references_in as mentioned_in
 from reconciler.model import Manifest, Ref, RemoteId
 from reconciler.redaction.templates import references_in, written_out
 from reconciler.report.words import first_few
+from reconciler.runtime.advice import declared_id
 from reconciler.syntax.expressions import ExpressionKind, expression
 from reconciler.workspace.envelope import LONGEST_NAME, NAME
 
@@ -502,6 +503,18 @@ class There:
         found = ((manifest.ref, self.id_of(manifest)) for manifest in self.manifests)
         return {ref: known for ref, known in found if known is not None}
 
+    def without_ids(self) -> dict[Ref, Manifest]:
+        """Return the manifests without a known id, by their names and by their titles as names."""
+        found: dict[Ref, Manifest] = {}
+        for manifest in self.manifests:
+            kind = BY_NAME[manifest.ref.kind]
+            if not kind.singleton and self.id_of(manifest) is None:
+                title = value_at(manifest.spec, kind.title)
+                name = plain_name(title) if isinstance(title, str) else ""
+                found[manifest.ref] = manifest
+                found.setdefault(Ref(kind.name, name or manifest.ref.name), manifest)
+        return found
+
     def objects(self) -> dict[ObjectId, Manifest]:
         """Return the manifests by object."""
         found = (
@@ -549,6 +562,7 @@ def matched(found: Sequence[Brief], there: There) -> Matched:
     new = [*_not_declared(found, there, result)]
     taken, remembered = there.taken(), there.remembered()
     by_ref = {manifest.ref: manifest for manifest in there.manifests}
+    unknown = there.without_ids()
     things = [_titled(resource, remembered) for resource in new]
     for resource, titled, ref in zip(new, things, names_for(things, taken), strict=True):
         own = own_names(titled)
@@ -562,6 +576,13 @@ def matched(found: Sequence[Brief], there: There) -> Matched:
             where = f"is declared at {same.source}" if same is not None else "is known already"
             reason = f"{twin} {where}, and it is unknown whether this is the same, as it has no id"
             result.left.append(Left(resource.said, reason, ExitCode.INVALID))
+        elif (same := next((unknown[ref] for ref in own if ref in unknown), None)) is not None:
+            reason = (
+                f"{same.ref} at {same.source} has its name, and no id in this environment: if both "
+                f"are the same, write `{declared_id(str(resource.record.remote_id))}` into its "
+                "`metadata`; else change one of the names"
+            )
+            result.left.append(Left(resource.said, reason, ExitCode.PARTIAL))
         else:
             result.new.append(NamedImport(resource, ref))
     result.known = _known(result.new, there)

@@ -27,6 +27,7 @@ from reconciler.cli.console import (
     stdout_style,
     words,
 )
+from reconciler.document import ABSENT, Json, Missing, canonical_text
 from reconciler.errors import ExitCode, UsageError, worst
 from reconciler.features.rollback.roll_back import (
     ROLLBACK,
@@ -34,10 +35,13 @@ from reconciler.features.rollback.roll_back import (
     states_before,
     way_back,
 )
+from reconciler.features.rollback.shared_places import Unplaced, left_of
+from reconciler.features.rollback.write_back import SharedPlace
 from reconciler.journal.journal import Journal
 from reconciler.journal.store import LockTimeout
-from reconciler.journal.writes import LAST, before_run, chosen_run
+from reconciler.journal.writes import LAST, before_run, chosen_run, is_apply
 from reconciler.model import Plan, Ref, RollsBack, Written
+from reconciler.model.quoting import and_more, listed, plain
 from reconciler.operations.added_by_features import ProposedEdits, TextEdit, wait_before_lock
 from reconciler.operations.apply_plan import Consent, plan_and_apply
 from reconciler.operations.open_project import Options
@@ -49,31 +53,52 @@ from reconciler.operations.plan_and_drift import (
     write_private,
 )
 from reconciler.report.complaints.document import ComplaintDocument, complaint_document, fix_diff
-from reconciler.report.markdown import COMMENT_BYTES, WHOLE_ADOPTION, Fold, code, with_folds
+from reconciler.report.markdown import (
+    COMMENT_BYTES,
+    WHOLE_ADOPTION,
+    Fold,
+    code,
+    fenced,
+    sentence,
+    with_folds,
+)
 from reconciler.report.plan.document import plan_json
-from reconciler.report.reasons import SHORT_RUN, after_rollback, words_of
+from reconciler.report.reasons import (
+    COMMIT,
+    MOST_NAMED,
+    SHORT_COMMIT,
+    SHORT_RUN,
+    after_rollback,
+    words_of,
+)
 from reconciler.report.safe import json_text, safe
 from reconciler.report.table import Colour, Style, fitted, wrapped
 from reconciler.report.words import plural
-from reconciler.runtime.advice import from_journal
+from reconciler.runtime.advice import from_journal, in_git
 from reconciler.syntax.diagnostic import Complaint
 from reconciler.workspace.write_files import replace_text
 
 _LONGEST_CELL = 80
+MOST_PLACES = 20
+"""Places of one resource that a text lists; JSON has all of them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WrittenBack:
     """The files that declare again what was declared before a run.
 
-    `unplaced` are resources that are not edited in full, with the reason. `broken` are errors in
-    manifests, so that it is not known what they share. Nothing was written if it is `only_shown`.
+    `unplaced` are resources that are not edited in full, with the reason. `replaced` are the
+    expressions that a value replaces, as others use the variable too. `broken` are errors in
+    manifests, so that it is not known what they share. `commit` is that of the run, "" if it is not
+    known. Nothing was written if it is `only_shown`.
     """
 
     environment: str
     run: str
     files: Sequence[TextEdit]
-    unplaced: Sequence[tuple[Ref, str]]
+    unplaced: Sequence[Unplaced]
+    replaced: Sequence[SharedPlace] = ()
+    commit: str = ""
     broken: Sequence[Complaint] = ()
     only_shown: bool
 
@@ -93,20 +118,76 @@ class WrittenBack:
         return f"before the run {self.run[:SHORT_RUN]}: {head}{rest}"
 
     @property
+    def revert(self) -> str:
+        """Return the command that undoes the commit of the run, where others share its places."""
+        users = (user for left in self.unplaced for place in left.places for user in place.users)
+        is_shared = any(user.environments for user in users)
+        return in_git("revert", self.commit) if self.commit and is_shared else ""
+
+    @property
     def left(self) -> Iterator[tuple[str, str]]:
-        """The resources and files that are left as they are, and why."""
-        yield from ((str(ref), why) for ref, why in self.unplaced)
+        """The resources, places and files that are left as they are, and why."""
+        for left in self.unplaced:
+            yield str(left.ref), left.why
+            yield from _rows(left.places)
         for error in self.broken:
             why = f"broken, and not looked at: {error.message} [{error.code}]"
             yield f"{error.file}:{error.line}", why
 
 
+def _rows(places: Sequence[SharedPlace]) -> Iterator[tuple[str, str]]:
+    """Yield each place, and its value now, before the run, and who uses it too."""
+    for place in places:
+        users = listed([*map(str, place.users)], MOST_NAMED, "; ")
+        why = f"{_shown(place.now)} → {_shown(place.before)}"
+        yield f"{place.file}:{place.line}", f"{why}; also used by {users}" if users else why
+
+
+def _shown(value: Json | Missing) -> str:
+    if value is ABSENT:
+        return "nothing"
+    return plain(value if isinstance(value, str) else canonical_text(value))
+
+
+def _facts(left: Unplaced, environment: str) -> Iterator[str]:
+    """Yield why a resource is not edited in full, the first of its places, and what to do."""
+    yield left.why
+    yield from (f"{name}: {why}" for name, why in _rows(left.places[:MOST_PLACES]))
+    if more := and_more(len(left.places) - MOST_PLACES, "place"):
+        yield more
+    if left.places:
+        yield _advice(left, environment)
+
+
+def _advice(left: Unplaced, environment: str) -> str:
+    """Return what to do about places that others use too."""
+    if left.override:
+        return f"for {environment} alone, the `overrides:` of {left.ref} in {left.file} are to be:"
+    return f"no override does it for {environment} alone: edit the places by hand, for all of these"
+
+
+_REPLACED = "a value replaces the expression, so that the variable can stay"
+_REVERT = "Where one commit made the change, `{}` undoes it in every environment."
+
+
 def written_text(made: WrittenBack, style: Style) -> str:
     """Return the diff of each file, what cannot be placed, and the counts."""
     lines = [fix_diff(file.name, file.before, file.after) for file in made.files]
-    for name, why in made.left:
+    for name, why in _rows(made.replaced):
+        lines.append(f"  ~ {safe(name)}")
+        lines.extend(wrapped(f"{_REPLACED}: {why}", style, Colour.CYAN))
+    for left in made.unplaced:
+        lines.append(f"  {style.paint(f'x {safe(str(left.ref))}', Colour.RED)}")
+        for fact in _facts(left, made.environment):
+            lines.extend(wrapped(fact, style, Colour.CYAN))
+        if left.override:
+            # At the left edge, so that it can be pasted.
+            lines.extend(("", *map(safe, left.override.splitlines()), ""))
+    for name, why in replace(made, unplaced=()).left:
         lines.append(f"  {style.paint(f'x {safe(name)}', Colour.RED)}")
-        lines.extend(wrapped(safe(why), style, Colour.CYAN))
+        lines.extend(wrapped(why, style, Colour.CYAN))
+    if made.revert:
+        lines.append(_REVERT.format(made.revert))
     lines.append(fitted(style.paint(f"Manifests as {made.summary}.", Colour.BOLD), style))
     return "\n".join(line.removesuffix("\n") for line in lines) + "\n"
 
@@ -119,16 +200,28 @@ def written_markdown(made: WrittenBack) -> str:
         "This writes to no service. After the merge, an apply puts back what a rollback has not.",
         "",
     ]
-    rows = [
-        f"| {code(name, _LONGEST_CELL)} | {code(why, 4 * _LONGEST_CELL)} |"
-        for name, why in made.left
-    ]
-    lines += ["| not edited in full | why |", "|---|---|", *rows] if rows else []
+    lines += _table(
+        "replaced", [(name, f"{_REPLACED}: {why}") for name, why in _rows(made.replaced)]
+    )
+    lines += _table("not edited in full", [*made.left])
+    for left in made.unplaced:
+        if left.override:
+            advice = sentence(_advice(left, made.environment), 2 * _LONGEST_CELL)
+            lines += [advice, "", fenced("yaml", [*map(safe, left.override.splitlines())]), ""]
+    if made.revert:
+        lines += [_REVERT.format(made.revert), ""]
     folds = [
         Fold(file.name, "edited", fix_diff(file.name, file.before, file.after).splitlines())
         for file in made.files
     ]
     return with_folds("\n".join(lines) + "\n", folds, COMMENT_BYTES, WHOLE_ADOPTION)
+
+
+def _table(title: str, rows: Sequence[tuple[str, str]]) -> list[str]:
+    cells = [
+        f"| {code(name, _LONGEST_CELL)} | {code(why, 4 * _LONGEST_CELL)} |" for name, why in rows
+    ]
+    return [f"| {title} | why |", "|---|---|", *cells, ""] if rows else []
 
 
 @with_config(ConfigDict(extra="forbid"))
@@ -140,11 +233,30 @@ class WrittenFileDocument(TypedDict):
 
 
 @with_config(ConfigDict(extra="forbid"))
+class SharedPlaceDocument(TypedDict):
+    """A line of a file that others use too; values as JSON, empty for none."""
+
+    place: str
+    now: str
+    before: Annotated[str, Field(description="The value before the run.")]
+    users: list[str]
+
+
+@with_config(ConfigDict(extra="forbid"))
 class UnplacedDocument(TypedDict):
     """A resource with a manifest that is left as it is, in whole or in part."""
 
     ref: str
     why: str
+    places: Annotated[list[SharedPlaceDocument], Field(description="Those that others use too.")]
+    override: Annotated[
+        str,
+        Field(
+            description="The `overrides:` with which the manifest in `file` declares it in this "
+            "environment alone; empty where there is none."
+        ),
+    ]
+    file: str
 
 
 @with_config(ConfigDict(extra="forbid"))
@@ -157,6 +269,13 @@ class WrittenBackDocument(TypedDict):
     dryRun: bool
     files: list[WrittenFileDocument]
     unplaced: list[UnplacedDocument]
+    replaced: Annotated[
+        list[SharedPlaceDocument],
+        Field(description="Expressions that a value replaces, as others use the variable too."),
+    ]
+    revert: Annotated[
+        str, Field(description="The command that undoes the commit of the run; may be empty.")
+    ]
     broken: Annotated[
         list[ComplaintDocument],
         Field(description="Errors in manifests of any environment: what they share is not known."),
@@ -174,10 +293,33 @@ def written_json(made: WrittenBack) -> str:
             {"file": file.name, "diff": fix_diff(file.name, file.before, file.after)}
             for file in made.files
         ],
-        "unplaced": [{"ref": str(ref), "why": why} for ref, why in made.unplaced],
+        "unplaced": [
+            {
+                "ref": str(left.ref),
+                "why": left.why,
+                "places": [*map(_place_document, left.places)],
+                "override": left.override,
+                "file": left.file,
+            }
+            for left in made.unplaced
+        ],
+        "replaced": [*map(_place_document, made.replaced)],
+        "revert": made.revert,
         "broken": [*map(complaint_document, made.broken)],
     }
     return json_text(document)
+
+
+def _place_document(place: SharedPlace) -> SharedPlaceDocument:
+    now, before = (
+        "" if value is ABSENT else canonical_text(value) for value in (place.now, place.before)
+    )
+    return {
+        "place": f"{place.file}:{place.line}",
+        "now": now,
+        "before": before,
+        "users": [*map(str, place.users)],
+    }
 
 
 def write_manifests(
@@ -206,15 +348,22 @@ def write_manifests(
         for file in files:
             script = file.script
             replace_text(script.path, script.name, back.roots, before=script.text, after=file.after)
-    blocked = {change.ref: words_of(change.reasons[0], change.ref) for change in found.blocked}
+    left = {left.ref: left for left in left_of(back)} | {
+        change.ref: Unplaced(ref=change.ref, why=words_of(change.reasons[0], change.ref))
+        for change in found.blocked
+    }
+    entry = found.run.entry
+    commit = entry.commit if is_apply(found.run) and COMMIT.fullmatch(entry.commit) else ""
     return WrittenBack(
         environment=session.name,
-        run=found.run.entry.run,
+        run=entry.run,
         files=[
             TextEdit(name=file.script.name, before=file.script.text, after=file.after)
             for file in files
         ],
-        unplaced=sorted({**back.why, **blocked}.items()),
+        unplaced=[left[ref] for ref in sorted(left)],
+        replaced=back.replaced(),
+        commit=commit[:SHORT_COMMIT],
         broken=back.broken,
         only_shown=only_shown,
     )

@@ -36,7 +36,6 @@ from reconciler.journal.history import History
 from reconciler.kinds import BY_NAME
 from reconciler.kinds.shape import in_usual_order
 from reconciler.model import Manifest, Ref, Seen
-from reconciler.model.quoting import listed
 from reconciler.operations.open_session import Session, files_naming
 from reconciler.project import ProjectVariable
 from reconciler.redaction.templates import pointing, resolve, written_out
@@ -55,9 +54,8 @@ from reconciler.workspace.manifest_edits import (
     parts_of_edit,
     text_after,
 )
-from reconciler.workspace.reuse import FOR_EACH, overridden, written_items
+from reconciler.workspace.reuse import FOR_EACH, written_items
 from reconciler.workspace.workspace import (
-    MOST_NAMED,
     Workspace,
     everywhere,
     load_workspaces,
@@ -84,6 +82,29 @@ class Place:
     def at(self, *steps: str | int) -> Place:
         """Return the place of a part inside."""
         return Place(self.script, self.nth, (*self.path, *steps))
+
+
+@dataclass(frozen=True, slots=True)
+class User:
+    """A resource that uses a value too, in this environment if none is named."""
+
+    ref: Ref
+    environments: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        where = f" in {', '.join(self.environments)}" if self.environments else ""
+        return f"{self.ref}{where}"
+
+
+@dataclass(frozen=True, slots=True)
+class SharedPlace:
+    """A value that others use too, at a line of a file, and what was there before the run."""
+
+    file: str
+    line: int
+    now: Json | Missing
+    before: Json | Missing
+    users: tuple[User, ...] = ()
 
 
 NewValue: TypeAlias = "tuple[Place, Json | Missing]"
@@ -338,6 +359,7 @@ def new_values(
     return values
 
 
+_SHARED: Final = "others use these places too, so they stay as they are"
 _NOT_DECLARED: Final = "no manifest declares it any more"
 
 
@@ -403,9 +425,10 @@ class WayBack:
     """The way back of manifests to `wanted`, the specs of some resources by the journal.
 
     `why` says of each resource that cannot be placed, or only in part, why it cannot, once `files`
-    were made. `shared` are its fields that others use too, with these users. `placed` are the
+    were made. `shared` are its fields that others use too, each with its users. `placed` are the
     resources that are edited, towards `aims`: what is wanted but for these fields. `in_place` are
-    those with values in place of a variable that stays, each with a resource that uses it too.
+    those with values in place of a variable that stays, each with a resource that uses it too, None
+    if an anchor shares it.
     """
 
     session: Session
@@ -418,9 +441,9 @@ class WayBack:
     declared: dict[Ref, tuple[Manifest, Original]] = field(default_factory=dict)
     values: dict[Ref, list[NewValue]] = field(default_factory=dict)
     placed: list[Ref] = field(default_factory=list)
-    shared: dict[Ref, tuple[set[Path], set[str]]] = field(default_factory=dict)
+    shared: dict[Ref, dict[Path, set[User]]] = field(default_factory=dict)
     aims: dict[Ref, dict[str, Json]] = field(init=False)
-    in_place: dict[Ref, str] = field(default_factory=dict)
+    in_place: dict[Ref, Ref | None] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Read the manifests, and find where the values of each resource are written."""
@@ -461,6 +484,12 @@ class WayBack:
         """The workspaces of the other environments."""
         return self._read(self._scopes_elsewhere())
 
+    def after(self, files: Sequence[Edited]) -> Workspace:
+        """Return the workspace of this environment, as it would be with the edited files."""
+        name, variables = self.scope.environment, self.scope.variables
+        scope = replace(self.scope, variables=self._variables(name, variables, files))
+        return self._read([scope], files)[name]
+
     def _scopes_elsewhere(self, files: Sequence[Edited] = ()) -> list[Scope]:
         plain = replace(self.scope.without_secrets, may_lack=False)
         is_trial = self.session.environment.emulator is not None
@@ -484,7 +513,7 @@ class WayBack:
     def _place(self, ref: Ref) -> bool:
         """Find the places of the values of one resource, or keep why there is none."""
         try:
-            self.values[ref] = self._values(ref, self.aims[ref], in_place=ref in self.in_place)
+            self.values[ref] = self.values_of(ref, self.aims[ref], in_place=ref in self.in_place)
         except WovenError as error:
             self.why[ref] = str(error)
         except (KeyError, IndexError, RecursionError):
@@ -493,19 +522,19 @@ class WayBack:
             return True
         return False
 
-    def _values(self, ref: Ref, aim: dict[str, Json], *, in_place: bool) -> list[NewValue]:
+    def values_of(self, ref: Ref, aim: dict[str, Json], *, in_place: bool) -> list[NewValue]:
         """Return the values to write, so that a resource is declared as `aim`."""
         manifest, original = self.declared[ref]
         spelling = Respelling(
             finder=self.finder,
             item=self.finder.item_of(manifest, original),
-            targets=self._targets(ref),
+            targets=self.targets(ref),
             in_place=in_place,
         )
-        sides = self._now(manifest), in_usual_order(aim, BY_NAME[ref.kind].spec)
+        sides = self.now(manifest), in_usual_order(aim, BY_NAME[ref.kind].spec)
         return new_values(manifest, original, sides, spelling)
 
-    def _targets(self, ref: Ref) -> dict[str, Ref | str]:
+    def targets(self, ref: Ref) -> dict[str, Ref | str]:
         """Return the resources that one may refer to, by their ids."""
         kinds = [*BY_NAME]
         earlier = kinds[: kinds.index(ref.kind)]
@@ -515,7 +544,7 @@ class WayBack:
             if other.ref.kind in earlier
         }
 
-    def _now(self, manifest: Manifest) -> dict[str, Json]:
+    def now(self, manifest: Manifest) -> dict[str, Json]:
         """Return what a manifest declares, completed as a plan completes it."""
         memory = self.history.of(manifest.ref)
         known = self.history.memories.items()
@@ -528,9 +557,27 @@ class WayBack:
         """Return file and line of each value that `files` edit, in their order."""
         return _places(value for ref in self.placed for value in self.values[ref])
 
+    def replaced(self) -> tuple[SharedPlace, ...]:
+        """Return the expressions that `files` replace by values, each with who uses it too."""
+        return tuple(
+            SharedPlace(
+                place.script.name,
+                _line(place, difference.path),
+                difference.before,
+                difference.after,
+                () if user is None else (User(user),),
+            )
+            for ref, user in sorted(self.in_place.items())
+            for place, value in (self.values[ref] if ref in self.placed else ())
+            for difference in differences(place.value, value)
+            if isinstance(difference.before, str) and OPEN in difference.before
+        )
+
     def places_left(self) -> list[tuple[str, int]]:
         """Return file and line of each value that is to change and that `files` do not edit."""
-        left = {place for ref in self.shared for place in self._places_shared(ref)}
+        left = {
+            (place.file, place.line) for ref in self.shared for place in self.shared_places(ref)
+        }
         others = (ref for ref in self.why if ref in self.values and ref not in self.shared)
         return sorted(left.union(*(_places(self.values[ref]) for ref in others)))
 
@@ -542,7 +589,7 @@ class WayBack:
             known = state
             placed = self._alone_here(self._fitting(placed))
         self.placed = placed
-        self.why |= {ref: self._shared_by(ref) for ref in self.shared}
+        self.why |= dict.fromkeys(self.shared, _SHARED)
         return drafted({ref: self.values[ref] for ref in placed})
 
     @cached_property
@@ -553,18 +600,10 @@ class WayBack:
 
     def _alone_here(self, refs: Sequence[Ref]) -> list[Ref]:
         """Return the resources with values that no other environment uses, and leave the rest."""
-        changed: dict[Ref, list[str]] = {}
-        paths: dict[Ref, set[Path]] = {}
-        files = drafted({ref: self.values[ref] for ref in refs})
-        after = self._read(self._scopes_elsewhere(files), files) if files else {}
-        for name, workspace in after.items():
-            for ref, fields in _changed(self._elsewhere[name], workspace).items():
-                changed.setdefault(ref, []).append(name)
-                paths.setdefault(ref, set()).update(fields)
-        if not changed:
+        users, paths = self.users_elsewhere(drafted({ref: self.values[ref] for ref in refs}))
+        if not users:
             return [*refs]
-        users = {ref: f"{ref} in {', '.join(names)}" for ref, names in changed.items()}
-        own = [ref for ref in refs if ref in changed]
+        own = [ref for ref in refs if ref in users]
         if len(refs) == 1 and not own:
             self._leave(refs[0], self._fields(refs[0]), set(users.values()))
             return []
@@ -578,61 +617,74 @@ class WayBack:
         half = len(rest) // 2
         return [*self._alone_here(rest[:half]), *self._alone_here(rest[half:])]
 
+    def users_elsewhere(
+        self, files: Sequence[Edited]
+    ) -> tuple[dict[Ref, User], dict[Ref, set[Path]]]:
+        """Return the resources of other environments that files change, and their fields."""
+        changed: dict[Ref, list[str]] = {}
+        paths: dict[Ref, set[Path]] = {}
+        after = self._read(self._scopes_elsewhere(files), files) if files else {}
+        for name, workspace in after.items():
+            for ref, fields in _changed(self._elsewhere[name], workspace).items():
+                changed.setdefault(ref, []).append(name)
+                paths.setdefault(ref, set()).update(fields)
+        return {ref: User(ref, tuple(names)) for ref, names in changed.items()}, paths
+
     def _fields(self, ref: Ref) -> set[Path]:
         """Return the fields of a resource that are to change; a list is one field."""
         shape = BY_NAME[ref.kind].exact_shape
-        return set(_leaves(self._now(self.declared[ref][0]), self.aims[ref], shape))
+        return set(_leaves(self.now(self.declared[ref][0]), self.aims[ref], shape))
 
-    def _leave(self, ref: Ref, fields: set[Path], users: set[str]) -> bool:
+    def _leave(self, ref: Ref, fields: set[Path], users: set[User]) -> bool:
         """Leave some fields that others use too as they are; return whether others remain."""
-        known_fields, known_users = self.shared.setdefault(ref, (set(), set()))
-        known_fields |= fields
-        known_users |= users
+        known = self.shared.setdefault(ref, {})
+        for path in fields:
+            known.setdefault(path, set()).update(users)
         left = self._fields(ref) - fields
         self.aims[ref] = self._with(ref, left)
         return bool(left) and self._place(ref)
 
     def _with(self, ref: Ref, fields: set[Path]) -> dict[str, Json]:
         """Return what a resource declares now, with some fields as they are wanted."""
-        document: Json = self._now(self.declared[ref][0])
+        document: Json = self.now(self.declared[ref][0])
         for path in sorted(fields, key=str):
             document = _with_value(document, path, value_at(self.wanted[ref], path))
         assert isinstance(document, dict)  # noqa: S101 - a field of it is replaced
         return document
 
-    def _places_shared(self, ref: Ref) -> list[tuple[str, int]]:
-        """Return where the fields are written that others use too: a variable at its own place."""
-        aim, source = self._with(ref, self.shared[ref][0]), self.declared[ref][0].source
-        try:
-            return _places(self._values(ref, aim, in_place=False))
-        except (WovenError, KeyError, IndexError, RecursionError):
-            return [(source.file, source.line)]
+    def with_shared(self, ref: Ref) -> dict[str, Json]:
+        """Return what a resource declares now, with the fields that others use as wanted."""
+        return self._with(ref, {*self.shared[ref]})
 
-    def _shared_by(self, ref: Ref) -> str:
-        """Return which values of a resource others use, and what to write in their place."""
-        manifest, _ = self.declared[ref]
-        shape = BY_NAME[ref.kind].exact_shape
-        fields, users = self.shared[ref]
-        places = self._places_shared(ref)
-        now, aim = self._now(manifest), self._with(ref, fields)
-        patch = _patch(now, aim, shape)
-        is_enough = manifest.source.item is None and same(
-            overridden(now, patch, shape).document, aim, shape
-        )
-        spelled = written_out(pointing({self.session.name: patch}, self._targets(ref)))
-        override = json.dumps(spelled, ensure_ascii=False)
-        alone = (
-            f"; for {self.session.name} alone: `overrides: {override}` in {manifest.source.file}"
-        )
-        project = self.session.project.file
-        of_variable = {self.in_place.get(ref, "")} - {""}
-        is_variable = project is not None and any(
-            file == project.relative_to(self.session.project.root).as_posix() for file, _ in places
-        )
-        named = listed(sorted(users | of_variable if is_variable else users), MOST_NAMED, "; ")
-        where = listed([f"{file}:{line}" for file, line in places], MOST_NAMED)
-        remedy = "to change all of these, edit it by hand"
-        return f"{where} is also used by {named}: {remedy}{alone if is_enough else ''}"
+    def shared_places(self, ref: Ref) -> tuple[SharedPlace, ...]:
+        """Return the places that others use too, in their order: a variable at its own place."""
+        found: dict[tuple[str, int], SharedPlace] = {}
+        for path, users in self.shared[ref].items():
+            for place in self._places_of(ref, path):
+                known = found.get((place.file, place.line), place)
+                all_users = sorted({*known.users, *users}, key=str)
+                found[place.file, place.line] = replace(known, users=tuple(all_users))
+        return tuple(place for _, place in sorted(found.items()))
+
+    def _places_of(self, ref: Ref, path: Path) -> Iterator[SharedPlace]:
+        """Yield where one field is written, with the users of a variable that stays."""
+        manifest = self.declared[ref][0]
+        aim, project = self._with(ref, {path}), self.session.project.file
+        try:
+            values = self.values_of(ref, aim, in_place=False)
+        except (WovenError, KeyError, IndexError, RecursionError):
+            now, source = value_at(self.now(manifest), path), manifest.source
+            yield SharedPlace(source.file, source.line, now, value_at(aim, path))
+            return
+        user = self.in_place.get(ref)
+        for place, value in values:
+            is_variable = user is not None and place.script.path == project
+            users = (User(user),) if user is not None and is_variable else ()
+            for difference in differences(place.value, value):
+                line = _line(place, difference.path)
+                yield SharedPlace(
+                    place.script.name, line, difference.before, difference.after, users
+                )
 
     def _fitting(self, refs: Sequence[Ref]) -> list[Ref]:
         """Return the resources with values that fit together, and leave the rest."""
@@ -647,16 +699,18 @@ class WayBack:
             return [*self._divided(refs[:half]), *self._divided(refs[half:])]
         (ref,) = refs
         # A variable that others use too stays: the value is written where the variable is named.
-        self.in_place.setdefault(ref, str(why) if isinstance(why, Ref) else "")
-        if self._place(ref) and not self._attempt(refs):
+        self.in_place.setdefault(ref, why if isinstance(why, Ref) else None)
+        again = self._attempt(refs) if self._place(ref) else why
+        if not again:
             return [ref]
-        if isinstance(why, Ref):
-            return [ref] if self._leave_unfit(ref, str(why)) else []
+        user = next((found for found in (why, again) if isinstance(found, Ref)), None)
+        if user is not None:
+            return [ref] if self._leave_unfit(ref, User(user)) else []
         self.shared.pop(ref, None)
-        self.why.setdefault(ref, why)
+        self.why.setdefault(ref, str(why))
         return []
 
-    def _leave_unfit(self, ref: Ref, user: str) -> bool:
+    def _leave_unfit(self, ref: Ref, user: User) -> bool:
         """Leave the fields that do not fit as they are; return whether others remain."""
         fields, aim = self._fields(ref), self.aims[ref]
         unfit = {path for path in fields if len(fields) == 1 or not self._fits(ref, path)}
@@ -697,9 +751,7 @@ class WayBack:
         """Return what is wrong with files, which are read as any run reads them; "" for nothing."""
         if not files:
             return ""
-        name, variables = self.scope.environment, self.scope.variables
-        scope = replace(self.scope, variables=self._variables(name, variables, files))
-        after = self._read([scope], files)[name]
+        after = self.after(files)
         before = {(error.file, error.code, error.message) for error in self.workspace.errors}
         for error in after.errors:
             if (error.file, error.code, error.message) not in before:
@@ -747,13 +799,13 @@ class WayBack:
     def _is_unlike(self, manifest: Manifest) -> bool:
         """Return whether a manifest differs from what is wanted in more than it is to."""
         ref = manifest.ref
-        return not self._unwanted(ref, self._now(manifest)) <= self._unwanted(ref, self.aims[ref])
+        return not self._unwanted(ref, self.now(manifest)) <= self._unwanted(ref, self.aims[ref])
 
     def _is_nearer(self, before: Manifest, after: Manifest) -> bool:
         """Return whether a manifest differs from what is wanted in fewer fields than before."""
         ref = after.ref
         return ref in self.wanted and (
-            self._unwanted(ref, self._now(after)) < self._unwanted(ref, self._now(before))
+            self._unwanted(ref, self.now(after)) < self._unwanted(ref, self.now(before))
         )
 
     def _unwanted(self, ref: Ref, spec: dict[str, Json]) -> set[Path]:
@@ -806,12 +858,12 @@ def _places(values: Iterable[NewValue]) -> list[tuple[str, int]]:
     return sorted(set(found))
 
 
-def _patch(now: Json | Missing, wanted: Json, shape: Shape) -> Json:
+def override_patch(now: Json | Missing, wanted: Json, shape: Shape) -> Json:
     """Return the override that makes the wanted value of the present one."""
     if not isinstance(now, dict) or not isinstance(wanted, dict):
         return wanted
     changed = {
-        key: _patch(now.get(key, ABSENT), value, shape.at(key))
+        key: override_patch(now.get(key, ABSENT), value, shape.at(key))
         for key, value in wanted.items()
         if not same(now.get(key, ABSENT), value, shape.at(key))
     }

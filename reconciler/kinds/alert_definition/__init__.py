@@ -419,7 +419,7 @@ def no_alert(remote_id: RemoteId | None) -> str:
     return f"the service has no alert {remote_id}"
 
 
-ONLY_REPLACES: Final = "bulk replace cannot create it: check metadata.id"
+ONLY_REPLACES: Final = "bulk replace cannot create it: check its id in `metadata`"
 
 
 def cannot_create(manifest: Manifest) -> str:

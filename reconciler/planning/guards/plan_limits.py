@@ -355,7 +355,6 @@ PROTECTED = "protected"
 LOOKS_LIKE_RENAME = "looks-like-rename"
 
 MOST_NAMED = 5
-LONGEST_EDIT = 120
 
 
 def needed_consents(
@@ -397,7 +396,7 @@ def without_memory(plan: Plan) -> Iterator[GuardViolation]:
     )
     remedies = (
         bring_back("the newer one") if is_old else bringing_journal_back(),
-        "give what exists its `metadata.id`: the web interface shows it",
+        f"write the id of what exists into its `metadata`: `ids: {{{plan.environment}: ID}}`",
         f"{_where_none_is_there(missing, plan)}{consenting('new-journal')}",
     )
     yield GuardViolation(said=message, remedies=remedies, code=NEW_JOURNAL)
@@ -420,9 +419,9 @@ def _where_none_is_there(missing: MissingJournal, plan: Plan) -> str:
     match missing:
         case OldJournal():
             return "if nothing was applied since: "
-        case NoJournal(was_there=True):
+        case NoJournal(was_there=True) | UnconfirmedJournal():
             return "if none of them is there: "
-        case NoJournal() | UnconfirmedJournal():
+        case NoJournal():
             init = on_journal("init", environment=plan.environment)
             return f"if nothing was applied before: `{init}`, or "
         case _:
@@ -489,8 +488,7 @@ def _like_a_rename(change: Change, refs: Sequence[Ref], environment: str) -> Gua
 def _seen_live(
     change: Change, code: str, message: str, reason: _OfOthers, environment: str
 ) -> GuardViolation:
-    edit = quoted(str(reason.edit), LONGEST_EDIT)
-    who = f" (live was last changed {edit})" if reason.edit.told else ""
+    who = f" (live was last changed {reason.edit.marked(quoted)})" if reason.edit.told else ""
     adopt = _adopting(change, reason)
     # The author and time of an edit may change while the live document stays the same.
     return GuardViolation(
@@ -679,7 +677,7 @@ def taken_over(plan: Plan, guards: Guards, unnamed: str) -> Iterator[GuardViolat
         return
     remedies = (
         reviewing(),
-        "where the id is that of another: correct `metadata.id`",
+        "where the id is that of another: correct it in `metadata`",
         bringing_journal_back(),
         allowing(TAKES_OVER, plan.environment),
         overriding(TAKES_OVER),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
@@ -254,6 +255,33 @@ def test_declared_by_hand(shop: Shop) -> None:
     assert [value["ref"] for value in listed if value["entry"] == "imported"] == [
         "Dashboard/checkout"
     ]
+
+
+def test_a_manifest_without_an_id(shop: Shop) -> None:
+    """What a manifest without an id has the name of gets no second one; the line to write is named.
+
+    With that line in its metadata the next plan creates nothing.
+    """
+    export(shop, "views.json", {"items": stored(shop, "saved_views")[:1]})
+    imports = (["slo", SLOS[0]], ["--from", "views.json"])
+    for words in imports:
+        assert shop.run("import", *words).code == 0
+    rmtree(shop.root / ".reconciler")
+    named = {file: file.read_text() for file in sorted((shop.root / "manifests").rglob("*.yaml"))}
+    for file, text in named.items():
+        file.write_text(re.sub(r"  id: .*\n", "", text))
+    before = files(shop)
+
+    again = [shop.run("import", *words) for words in imports]
+
+    assert {ran.code for ran in again} == {3}
+    assert files(shop) == before
+    for file, ran in zip(named, again, strict=True):
+        message = " ".join(ran.err.split())
+        assert f"{file.relative_to(shop.root).as_posix()}:1" in message
+        (line,) = re.findall(r"`(ids: .*?)`", message)
+        file.write_text(file.read_text().replace("  name:", f"  {line}\n  name:", 1))
+    assert "create" not in actions(shop).values()
 
 
 def test_again_without_ids(shop: Shop) -> None:
@@ -673,7 +701,7 @@ def test_died(shop: Shop, dying: list[int], extra: list[str]) -> None:
         except Died:
             ended = False
         dying[0] = -1
-        written = {file.stem for file in (shop.root / "manifests").rglob("*.yaml")}
+        written = {file.stem for file in sorted((shop.root / "manifests").rglob("*.yaml"))}
         journal = shop.root / ".reconciler/local.journal.jsonl"
         known = journal.read_text() if journal.exists() else ""
         assert all(f"Dashboard/{name}" not in known or name in written for name in ("checkout",))

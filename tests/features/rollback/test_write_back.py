@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
+import yaml
 from harness.doors import Ran, typed
 from harness.repositories import begin, committed, git
 from harness.workspaces import PROJECT, SLO, Workspace, project_at
@@ -263,7 +264,8 @@ def test_what_would_change_another_is_listed(tmp_path: Path) -> None:
     ran = written_back(made, "last", "Dashboard/search")
 
     assert ran.code == 3
-    assert "board.yaml:10 is also used by Dashboard/checkout" in " ".join(ran.out.split())
+    text = " ".join(ran.out.split())
+    assert re.search(r"board\.yaml:10: .* → .*also used by Dashboard/checkout", text), text
     assert texts(made) == now
 
 
@@ -277,7 +279,7 @@ SEARCH = BOARD.replace("name: checkout}", "name: search, environments: [other]}"
 SHARED = {
     "a manifest": (
         {"board": BOARD},
-        *("board", "first", "second", "board.yaml:7 is also used by Dashboard/checkout in other"),
+        *("board", "first", "second", "board.yaml:7", "Dashboard/checkout in other"),
     ),
     "a file": (
         {
@@ -288,11 +290,17 @@ SHARED = {
             )
         }
         | {"layout": "sections: []\n"},
-        *("layout", "[]", "[{id: {value: s}, rows: []}]", "also used by Dashboard/search in other"),
+        *(
+            "layout",
+            "[]",
+            "[{id: {value: s}, rows: []}]",
+            "layout.yaml:1",
+            "Dashboard/search in other",
+        ),
     ),
     "items": (
         {"board": EACH},
-        *("board", "title: Search", "title: Seeker", "also used by Dashboard/search in other"),
+        *("board", "title: Search", "title: Seeker", "board.yaml:6", "Dashboard/search in other"),
     ),
 }
 
@@ -300,7 +308,7 @@ SHARED = {
 @pytest.mark.parametrize("where", SHARED)
 def test_what_other_environments_share_stays(tmp_path: Path, where: str) -> None:
     """A place that another environment uses stays, and is listed with exit 3 and its line."""
-    manifests, name, before, after, why = SHARED[where]
+    manifests, name, before, after, place, user = SHARED[where]
     made = started(tmp_path, TWO, **manifests)
     change(made, name, before, after)
     now = texts(made)
@@ -309,7 +317,7 @@ def test_what_other_environments_share_stays(tmp_path: Path, where: str) -> None
 
     assert ran.code == 3, ran.err
     (left,) = ran.json["unplaced"]
-    assert why in left["why"]
+    assert [(left["place"], left["users"]) for left in left["places"]] == [(place, [user])]
     assert ran.json["files"] == []
     assert texts(made) == now
 
@@ -327,7 +335,7 @@ def test_what_another_manifest_shares_stays(tmp_path: Path) -> None:
     planned = made.plan()
 
     assert ran.code == 3, ran.err
-    assert "Dashboard/search" in ran.json["unplaced"][0]["why"]
+    assert ran.json["unplaced"][0]["places"][0]["users"] == ["Dashboard/search"]
     assert texts(made) == now
     (guard,) = planned["guards"]
     assert guard["code"] == "undoes-rollback"
@@ -364,9 +372,9 @@ def test_only_the_shared_field_stays(tmp_path: Path) -> None:
     assert ran.code == 3, ran.err
     (left,) = ran.json["unplaced"]
     assert left["ref"] == "Dashboard/checkout"
-    assert re.findall(r"\w+\.yaml:\d+", left["why"]) == ["board.yaml:7"]
-    (override,) = re.findall(r"`overrides: (.*?)`", left["why"])
-    assert json.loads(override) == {"local": {"dashboard": {"description": "first"}}}
+    assert [place["place"] for place in left["places"]] == ["board.yaml:7"]
+    wanted = {"local": {"dashboard": {"description": "first"}}}
+    assert yaml.safe_load(left["override"]) == {"overrides": wanted}
     assert texts(made)["reconciler.yaml"] == FRAMES
 
 
@@ -393,7 +401,7 @@ def test_only_what_would_change_another_stays(tmp_path: Path) -> None:
 
     assert ran.code == 3, ran.err
     (left,) = ran.json["unplaced"]
-    assert re.findall(r"\w+\.yaml:\d+", left["why"]) == ["board.yaml:10"]
+    assert [place["place"] for place in left["places"]] == ["board.yaml:10"]
     assert texts(made)["board.yaml"] == EACH.replace("slower than", "faster than")
 
 
@@ -421,22 +429,102 @@ def test_the_line_of_a_shared_variable_is_named(tmp_path: Path) -> None:
     assert ran.code == 3, ran.err
     (left,) = ran.json["unplaced"]
     line = texts(made)["reconciler.yaml"].splitlines().index("      team: billing  # of all") + 1
-    assert re.findall(r"\w+\.yaml:\d+", left["why"]) == [f"reconciler.yaml:{line}"]
-    assert "Dashboard/search" in left["why"]
+    (place,) = left["places"]
+    assert place["place"] == f"reconciler.yaml:{line}"
+    assert "Dashboard/search" in place["users"]
     assert ran.json["files"] == []
 
 
-def test_an_override_is_advised(tmp_path: Path) -> None:
-    """With the override that is advised for a shared place, the next plan is all keep."""
-    made = started(tmp_path, TWO, board=BOARD)
-    change(made, "board", "first", "second")
+OVERRIDDEN = {
+    "nothing": (BOARD, BOARD.replace("first", "second"), True),
+    "another environment": (
+        f"{BOARD}overrides: {{other: {{dashboard: {{relativeTimeFrame: 60s}}}}}}\n",
+        f"{BOARD}overrides: {{other: {{dashboard: {{relativeTimeFrame: 60s}}}}}}\n".replace(
+            "first", "second"
+        ),
+        True,
+    ),
+    # The service gave ids to its sections, and the manifest has none.
+    "items without ids": (
+        BOARD.replace("[]", "[{options: {custom: {name: A}}, rows: []}]"),
+        BOARD.replace("[]", "[{options: {custom: {name: B}}, rows: []}]"),
+        False,
+    ),
+}
+
+
+@pytest.mark.parametrize("known", OVERRIDDEN)
+def test_an_override_is_advised(tmp_path: Path, known: str) -> None:
+    """With each override that is advised for a shared place, the next plan is all keep.
+
+    Where no override can do that, none is advised.
+    """
+    before, after, is_advised = OVERRIDDEN[known]
+    made = started(tmp_path, TWO, board=before)
+    change(made, "board", before, after)
     assert roll_back(made, "last", "--yes").code == 0
 
     (left,) = written_back(made, "last", "--format", "json").json["unplaced"]
-    (override,) = re.findall(r"`(overrides: .*)`", left["why"])
-    made.write("board.yaml", f"{texts(made)['board.yaml']}{override}\n")
+    text = written_back(made).out
 
-    assert set(actions(made).values()) == {"keep"}
+    assert bool(left["override"]) is is_advised
+    assert left["override"] in text
+    made.write("board.yaml", f"{after.partition('overrides:')[0]}{left['override']}")
+    if is_advised:
+        assert set(actions(made).values()) == {"keep"}
+
+
+def test_a_replaced_expression_is_reported(tmp_path: Path) -> None:
+    """A value in place of a variable that another resource uses is listed with that resource."""
+    other = BOARD.replace("name: checkout}", "name: search}").replace("Checkout", "Search")
+    boards = [text.replace("first", "${var:team}") for text in (BOARD, other)]
+    made = started(tmp_path, board=boards[0], other=boards[1])
+    change(made, "reconciler", "team: payments", "team: billing")
+
+    ran = written_back(made, "last", "Dashboard/checkout", "--format", "json")
+
+    (replaced,) = ran.json["replaced"]
+    assert (replaced["now"], replaced["before"]) == ('"${var:team}"', '"payments"')
+    assert replaced["users"] == ["Dashboard/search"]
+    assert texts(made)["board.yaml"] == BOARD.replace("first", "payments")
+
+
+def test_the_commit_to_revert_is_named(tmp_path: Path) -> None:
+    """Where each environment shares the places, the commit that undoes it in all is named."""
+    made = started(tmp_path, TWO, board=BOARD)
+    made.write(".gitignore", ".reconciler\n")
+    begin(made.root)
+    made.write("board.yaml", BOARD.replace("first", "second"))
+    commit = committed(made.root)
+    assert made.apply().code == 0
+
+    shared = written_back(made, "last", "--format", "json").json["revert"]
+    git(made.root, "revert", "--no-edit", shared.rpartition(" ")[2])
+
+    assert commit.startswith(shared.rpartition(" ")[2])
+    assert texts(made)["board.yaml"] == BOARD
+
+
+def test_one_answer_for_an_anchor(tmp_path: Path) -> None:
+    """A resource has the same places by its name as in a whole run, also below an anchor.
+
+    Each names the other environment.
+    """
+    theirs = TWO.replace("    variables:\n      team", "    variables: &all\n      team")
+    theirs = theirs.replace("variables: {team: payments, limit: 300}", "variables: *all")
+    text = BOARD.replace("first", "${var:team}").replace("{sections: []}", "${file:layout.yaml}")
+    other = text.replace("name: checkout}", "name: search}").replace("Checkout", "Search")
+    made = started(tmp_path, theirs, board=text, other=other, layout="sections: []\n")
+    made.write("layout.yaml", "sections: [{id: {value: s}, rows: []}]\n")
+    change(made, "reconciler", "team: payments  # of all", "team: billing  # of all")
+
+    whole, named = (
+        written_back(made, "last", *refs, "--format", "json").json["unplaced"][0]["places"]
+        for refs in ((), ("Dashboard/checkout",))
+    )
+
+    assert [place["place"] for place in named] == [place["place"] for place in whole]
+    assert all("Dashboard/checkout in other" in place["users"] for place in (*whole, *named))
 
 
 def test_what_is_overridden_elsewhere_is_edited(tmp_path: Path) -> None:
@@ -493,7 +581,7 @@ def test_what_is_broken_is_listed(tmp_path: Path, error: str) -> None:
     assert ran.code == 3, ran.err
     assert {error["file"] for error in ran.json["broken"]} == {"broken.yaml"}
     (left,) = ran.json["unplaced"]
-    assert (left["ref"], "broken" in left["why"]) == ("Dashboard/checkout", True)
+    assert (left["ref"], "broken" in str(left)) == ("Dashboard/checkout", True)
     assert texts(made)["layout.yaml"] == now["layout.yaml"]
     assert texts(made)["other.yaml"] == BOARD.replace("checkout", "search")
 

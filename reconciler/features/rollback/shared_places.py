@@ -1,0 +1,150 @@
+"""The places that `rollback --write` leaves as others use them: their users, and an override.
+
+An override is proposed only if the manifest with it declares what is wanted, read as any run reads
+it. Source: docs/rollback.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+
+from reconciler.document import Json, same
+from reconciler.features.rollback.write_back import (
+    NewValue,
+    Place,
+    SharedPlace,
+    WayBack,
+    drafted,
+    override_patch,
+)
+from reconciler.kinds import BY_NAME
+from reconciler.model import Ref
+from reconciler.redaction.templates import pointing, written_out
+from reconciler.workspace.compose import UnwritableError, laid_out
+from reconciler.workspace.manifest_edits import Edited, WovenError
+from reconciler.workspace.reuse import OVERRIDES
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unplaced:
+    """A resource with a manifest that is not edited in full, and why.
+
+    `places` are those that others use too. `override` is the text of `overrides:` with which its
+    manifest, in `file`, declares what is wanted in this environment alone; "" if there is none.
+    """
+
+    ref: Ref
+    why: str
+    places: tuple[SharedPlace, ...] = ()
+    override: str = ""
+    file: str = ""
+
+
+def left_of(back: WayBack) -> list[Unplaced]:
+    """Return the resources that are not edited in full, in their order, after `files` were made."""
+    _add_users(back)
+    overrides = _holding(
+        back, {ref: found for ref in back.shared if (found := _override(back, ref))}
+    )
+    return [
+        Unplaced(
+            ref=ref,
+            why=why,
+            places=back.shared_places(ref) if ref in back.shared else (),
+            override=_text(overrides[ref]) if ref in overrides else "",
+            file=back.declared[ref][0].source.file if ref in back.declared else "",
+        )
+        for ref, why in sorted(back.why.items())
+    ]
+
+
+def _add_users(back: WayBack) -> None:
+    """Add the other environments of a resource to the users of its fields.
+
+    A field that another resource of this environment uses was not looked for elsewhere.
+    """
+    users, paths = back.users_elsewhere(_draft(back))
+    for ref in back.shared.keys() & users:
+        for path, known in back.shared[ref].items():
+            if any(path[: len(other)] == other[: len(path)] for other in paths[ref]):
+                known.difference_update([user for user in known if user.ref == ref])
+                known.add(users[ref])
+
+
+def _draft(back: WayBack) -> list[Edited]:
+    """Return the files with the shared fields as wanted, as far as they can be written."""
+    project, wanted = back.session.project.file, dict[Ref, list[NewValue]]()
+    for ref in back.shared:
+        with suppress(WovenError, KeyError, IndexError, RecursionError):
+            wanted[ref] = back.values_of(ref, back.with_shared(ref), in_place=False)
+    with suppress(WovenError):
+        return drafted(wanted)
+    # The users of a variable below an anchor are known.
+    others = {
+        ref: [new for new in values if new[0].script.path != project]
+        for ref, values in wanted.items()
+    }
+    with suppress(WovenError):
+        return drafted(others)
+    return []
+
+
+def _override(back: WayBack, ref: Ref) -> Json:
+    """Return the `overrides:` of a manifest with the shared fields as wanted, None for no text."""
+    manifest, original = back.declared[ref]
+    if manifest.source.item is not None or original.script.path.suffix == ".json":
+        return None
+    wanted = back.with_shared(ref)
+    patch = override_patch(back.now(manifest), wanted, BY_NAME[ref.kind].exact_shape)
+    name = back.session.name
+    new = written_out(pointing({name: patch}, back.targets(ref)))
+    known = Place(original.script, original.nth, (OVERRIDES,)).value
+    return _merged(known if isinstance(known, dict) else {}, new)
+
+
+def _merged(known: Json, new: Json) -> Json:
+    if not isinstance(known, dict) or not isinstance(new, dict):
+        return new
+    return {**known, **{key: _merged(known.get(key), value) for key, value in new.items()}}
+
+
+def _holding(back: WayBack, overrides: Mapping[Ref, Json]) -> dict[Ref, Json]:
+    """Return the overrides with which the manifests declare what is wanted."""
+    if not overrides:
+        return {}
+    try:
+        files = drafted(
+            {
+                ref: [(Place(original.script, original.nth, (OVERRIDES,)), override)]
+                for ref, override in overrides.items()
+                for _, original in (back.declared[ref],)
+            }
+        )
+    except WovenError:
+        good: Sequence[Ref] = ()
+    else:
+        now = {manifest.ref: manifest for manifest in back.after(files).manifests}
+        good = [
+            ref
+            for ref in overrides
+            if ref in now
+            and same(back.now(now[ref]), back.with_shared(ref), BY_NAME[ref.kind].exact_shape)
+        ]
+    if good or len(overrides) == 1:
+        return {ref: overrides[ref] for ref in good}
+    refs = [*overrides]
+    halves = refs[: len(refs) // 2], refs[len(refs) // 2 :]
+    return {
+        ref: override
+        for half in halves
+        for ref, override in _holding(back, {ref: overrides[ref] for ref in half}).items()
+    }
+
+
+def _text(override: Json) -> str:
+    try:
+        return laid_out({OVERRIDES: override})
+    except UnwritableError:
+        return ""
