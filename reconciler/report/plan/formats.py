@@ -229,11 +229,16 @@ def _guard_lines(plan: Plan, style: Style) -> Iterator[str]:
             yield from wrapped(
                 sections.guard_heading(block), style, Colour.RED, margin="  ", hang="  "
             )
-            for message in block.messages:
-                yield from wrapped(message, style, margin="    ", hang="  ")
-            for remedy in block.remedies:
-                yield from wrapped(f"- {remedy}", style, Colour.CYAN, margin=INDENT, hang="  ")
+            for member in block.members:
+                yield from wrapped(member.message, style, margin="    ", hang="  ")
+                yield from _remedy_lines(member.remedies, style, f"{INDENT}  ")
+            yield from _remedy_lines(block.remedies, style)
             yield ""
+
+
+def _remedy_lines(remedies: Sequence[str], style: Style, margin: str = INDENT) -> Iterator[str]:
+    for remedy in remedies:
+        yield from wrapped(f"- {remedy}", style, Colour.CYAN, margin=margin, hang="  ")
 
 
 def _orphan_lines(plan: Plan, style: Style) -> Iterator[str]:
@@ -387,18 +392,19 @@ def _warnings(plan: Plan) -> Iterator[str]:
 
 def _guard(notice: sections.Notice, room: int) -> Iterator[str]:
     """Yield what a guard is about, a list of at most `room` resources, and a list of remedies."""
-    count = f", {plural(notice.size, 'resource')}" if notice.size > 1 else ""
+    count = f", {notice.count}" if notice.size > 1 else ""
     subject = notice.words[:1].upper() + notice.words[1:]
     consent = MERGING if notice.is_reviewed and is_in_job() else notice.title
     yield f"⚠️ **{subject}** ({code(notice.code)}{count}): {consent}"
     yield ""
     rest = notice.size
-    for refs, said in notice.members:
+    for member in notice.members:
         if room <= 0:
             break
+        refs = member.refs
         shown = len(refs[:room]) or 1
         room, rest = room - shown, rest - (len(refs) or 1)
-        text = sentence(said, LONGEST_SAID)
+        text = sentence(member.said, LONGEST_SAID)
         if not refs:
             yield f"- {text}"
         elif text.startswith("`"):
@@ -406,6 +412,7 @@ def _guard(notice: sections.Notice, room: int) -> Iterator[str]:
             yield f"- {first_few(refs, shown, _cell)} {text}"
         else:
             yield f"- {first_few(refs, shown, _cell)}{text}"
+        yield from (f"  - {sentence(way, LONGEST_SAID)}" for way in member.remedies)
     if rest:
         yield f"- {and_more(rest)}"
     if notice.ways:
