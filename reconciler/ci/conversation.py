@@ -138,10 +138,9 @@ class Conversation:
     repository: Repository | None = None
     missing: str = ""
 
-    @property
-    def origin(self) -> Origin:
-        """Return where a comment comes from, for its last line."""
-        return Origin(self.event.run_url, self.inputs.artifact)
+    def origin(self, folder: str = "") -> Origin:
+        """Return where a comment comes from; `folder` is the project's in its repository."""
+        return Origin(self.event.run_url, self.inputs.artifact, folder)
 
     @cached_property
     def pull_request(self) -> int | None:
@@ -269,35 +268,36 @@ class Conversation:
             # Without the digest of the plan before.
             assert failure is not None  # noqa: S101 - else there is a plan
             marker, why = self._marker(environment, "failed"), (failure.words, failure.errors)
-            return self._put(failed_comment(marker, *why, self.origin, result.notes))
+            return self._put(failed_comment(marker, *why, self.origin(), result.notes))
         state: CommentState = "planned" if has_work(plan) else "no-changes"
         marker = self._marker(environment, "offline" if result.is_offline else state)
         if not result.is_offline:
             marker = replace(marker, digest=plan.digest, guards=listing_of(plan.guarded))
-        body = plan_comment(plan, marker, self.origin, result.notes, offline=result.compared.note)
+        origin = self.origin(result.checked.folder)
+        body = plan_comment(plan, marker, origin, result.notes, offline=result.compared.note)
         mode = self.inputs.comment
         quiet = mode == "on-error" or (mode == "changes" and not has_work(plan))
         return self._put(body, only_update=quiet)
 
-    def show_applying(self, reviewed: Standing | None, plan: Plan) -> CommentResult:
+    def show_applying(self, reviewed: Standing | None, plan: Plan, folder: str) -> CommentResult:
         """Write to the comment that the reviewed plan is being applied."""
         if reviewed is None:
             return None
         marker = self._after(reviewed, "applying")
-        return self._edit(reviewed, plan_comment(plan, marker, self.origin, APPLYING))
+        return self._edit(reviewed, plan_comment(plan, marker, self.origin(folder), APPLYING))
 
     def show_applied(self, result: JobResult) -> CommentResult:
         """Write the result of the reviewed plan to the comment, or why nothing was written."""
         reviewed = result.review
         if reviewed is None:
             return None
-        line = line_in(reviewed.comment.body)
+        line, origin = line_in(reviewed.comment.body), self.origin(result.checked.folder)
         marker = self._after(reviewed, result.state)
         if result.applied is None or result.plan is None:
-            body = refused_comment(result.plan, marker, result.errors, self.origin, line)
+            body = refused_comment(result.plan, marker, result.errors, origin, line)
         else:
             became = applied_result(result, result.plan, result.applied)
-            body = applied_comment(became, marker, self.origin, line)
+            body = applied_comment(became, marker, origin, line)
         return self._edit(reviewed, body)
 
     def show_report(self, result: JobResult) -> CommentResult:
