@@ -30,6 +30,7 @@ from reconciler.kinds.repairs import (
 )
 from reconciler.model import API_VERSION
 from reconciler.project import ProjectFile
+from reconciler.queries import Language, mistake_in
 from reconciler.syntax.characters import CONSTANTS
 from reconciler.syntax.diagnostic import Advice, Complaint, Severity
 from reconciler.syntax.expressions import ANY_PATTERN, OPEN
@@ -52,10 +53,12 @@ NO_VERSION: Final = "M202"
 LIKELY: Final = frozenset(
     (
         *("M104", "M203", "M205", "M207", "M304", "M306", "M310"),
-        *("M314", "M404", "M501", "M503", "M504", "M511"),
+        *("M314", "M404", "M501", "M503", "M504", "M511", "L901"),
     )
 )
 """Codes with a repair that is a guess: another name, or a value that the service may know."""
+
+_OF_QUERY: Final = "L901"
 
 _OF_TEXT: Final = frozenset(("M101", "M104", "M106", "M107"))
 """Codes of places that the parser cannot read, or reads otherwise than meant."""
@@ -176,6 +179,8 @@ class _Places:
         A value with an anchor stays, as other places repeat it.
         """
         meant = complaint.suggestion
+        if complaint.code == _OF_QUERY:
+            return self._in_query(offset, complaint)
         expression = _EXPRESSION.match(self.text, offset)
         if expression is not None and meant.startswith(OPEN):
             return Splice(*expression.span(), meant)
@@ -190,6 +195,21 @@ class _Places:
             is_yaml = complaint.code in _AS_WRITTEN or meant.startswith('"')
             shown = meant if is_yaml else _quoted_like(node, meant)
             return Splice(node.start, node.end, shown) if not is_json or _is_json(shown) else None
+        return None
+
+    def _in_query(self, offset: int, complaint: Complaint) -> Splice | None:
+        """Return the splice of the wrong part of a query, which is in the text as it is parsed."""
+        for places in self.by_start.values():
+            for place in places:
+                node = place.node
+                is_it = place.path == complaint.path and place.others is None and not node.values
+                if not is_it or not node.start <= offset < node.end:
+                    continue
+                wrong = mistake_in(Language.PROMQL, node.text)
+                end = offset + (wrong.width if wrong is not None else 0)
+                part = wrong and node.text[wrong.start : wrong.start + wrong.width]
+                if part == self.text[offset:end]:
+                    return Splice(offset, end, complaint.suggestion)
         return None
 
 
