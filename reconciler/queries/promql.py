@@ -539,7 +539,9 @@ def _quoted(text: str) -> Callable[[int], bool]:
 def _wrong_around(text: str, refused: str, holes: list[Hole]) -> QueryProblem | None:
     """Return the problem, unless a variable's value may decide it."""
     wrong = _wrong(text, refused)
-    near = (wrong.start - 1, wrong.start + wrong.width + 1)
+    # A bracket without its end is wrong where it begins.
+    is_cut = wrong.meant.startswith(text[wrong.start : wrong.start + wrong.width])
+    near = (wrong.start - 1, wrong.start + (1 if is_cut else wrong.width) + 1)
     if any(hole.touches(*near) for hole in holes):
         return None
     is_quoted = _quoted(text)

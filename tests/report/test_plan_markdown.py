@@ -47,6 +47,7 @@ PARSER = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethroug
 OURS = re.compile(
     r"<details( open)?><summary><code>[^<>]*</code> [a-z]+(, [a-z]+)?( and [0-9,]+ alike)?"
     r"( <code>[^<>]*</code>)?</summary>\s*|</details>\s*|</?sub>|<br>"
+    r"|<details><summary>and [0-9,]+ more</summary>\s*"
 )
 
 

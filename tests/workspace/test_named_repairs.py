@@ -7,7 +7,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from harness.workspaces import SLO, Workspace
+from harness.workspaces import ALERT, SLO, Workspace
 
 from reconciler.kinds import BY_NAME
 from reconciler.operations.check_project import check
@@ -295,3 +295,49 @@ def test_no_query_is_guessed(workspace: Workspace) -> None:
     workspace.run("validate", "--unsafe-fixes")
 
     assert file.read_text(encoding="utf-8") == text
+
+
+def test_a_key_twice(workspace: Workspace) -> None:
+    """The second of two keys with one value is removed as a likely repair; other keys stay."""
+    same, other = "  name: Checkout\n", "  description: a\n  description: b\n"
+    text = SLO.replace(same, same + other)
+    file = workspace.write("slo.yaml", text.replace(same, same * 2))
+
+    workspace.run("validate", "--fix")
+    assert file.read_text(encoding="utf-8") != text
+    workspace.run("validate", "--unsafe-fixes")
+
+    assert file.read_text(encoding="utf-8") == text
+
+
+TABBED = "apiVersion: reconciler/v1\nspec:\n\tname: Checkout\n\tlabels:\n\t\tteam: shop # ours\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "is_certain"),
+    [
+        (TABBED, True),
+        (TABBED.replace("\t\t", "  "), False),
+        (f"{TABBED}\tdescription: |\n\t\ta\n\t\t\tb\n", False),
+    ],
+)
+def test_tabs(workspace: Workspace, text: str, *, is_certain: bool) -> None:
+    """Tabs become indents where nothing else indents, and no text of several lines may hold any."""
+    file = workspace.write("slo.yaml", text)
+
+    workspace.run("validate", "--fix")
+
+    after = text.replace("\t", "  ") if is_certain else text
+    assert file.read_text(encoding="utf-8") == after
+
+
+def test_a_time_for_a_window(workspace: Workspace) -> None:
+    """A time in place of a window is answered with the window of that length, if there is one."""
+    for time, is_listed in (("10m", True), ("11m", False)):
+        rule = f"{{condition: {{timeWindow: {time}}}}}"
+        workspace.write("alert.yaml", f"{ALERT}  logsThreshold: {{rules: [{rule}]}}\n")
+
+        found = workspace.run("validate", "--format", "json").json["complaints"]
+
+        (advice,) = (one["suggestion"] for one in found if "timeWindow" in one["message"])
+        assert ("LOGS_TIME_WINDOW_VALUE_MINUTES_10" in advice) is is_listed

@@ -24,6 +24,7 @@ from reconciler.report.words import plural
 from reconciler.runtime.advice import is_added, on_manifests
 from reconciler.syntax.diagnostic import (
     CUT,
+    GUESSED,
     LONGEST_NAME,
     USUAL_EXCERPT,
     Advice,
@@ -47,7 +48,9 @@ def worst_first(complaints: Iterable[Complaint]) -> list[Complaint]:
 def advice(complaint: Complaint) -> str:
     """Return what to write instead as a sentence; "" where that is not known."""
     suggestion = complaint.suggestion
-    return suggestion if not suggestion or isinstance(suggestion, Advice) else f"write {suggestion}"
+    if not suggestion or isinstance(suggestion, Advice):
+        return suggestion
+    return f"did you mean {suggestion}?" if complaint.code in GUESSED else f"write {suggestion}"
 
 
 def message(complaint: Complaint) -> str:
