@@ -121,7 +121,7 @@ def test_policies() -> None:
     listed: list[Json] = [POLICY, other]
     whole: Json = {"policies": listed}
 
-    for document in (listed, whole):
+    for document in (listed, whole, {"items": listed, "total": 2}):
         one = only(document)
         assert one.kind.name == "LogPolicySet"
         assert [item["policy"]["name"] for item in one.spec["policies"]] == ["blocked", "kept"]  # type: ignore[call-overload,index,union-attr]  # of this shape
