@@ -24,8 +24,15 @@ from reconciler.ci.forge import Marker
 from reconciler.ci.result import Origin, plan_comment
 from reconciler.document import Json
 from reconciler.features.freeze import freeze_guard
-from reconciler.model import FROZEN, GUARDS, ClockUnchecked, FreezeUnknown, GuardViolation, Manifest
-from reconciler.model.guards import NOT_APPROVED
+from reconciler.model import (
+    FROZEN,
+    GUARDS,
+    NOT_APPROVED,
+    ClockUnchecked,
+    FreezeUnknown,
+    GuardViolation,
+    Manifest,
+)
 from reconciler.planning.guards import Agreed, unmet
 from reconciler.report.html import plan_html
 from reconciler.report.plan.formats import plan_text
