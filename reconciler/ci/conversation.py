@@ -111,10 +111,9 @@ class Conversation:
     repository: forge.Repository | None = None
     missing: str = ""
 
-    @property
-    def origin(self) -> results.Origin:
-        """Return where a comment comes from, for its last line."""
-        return results.Origin(self.event.run_url, self.inputs.artifact)
+    def origin(self, folder: str = "") -> results.Origin:
+        """Return where a comment comes from; `folder` is the project's in its repository."""
+        return results.Origin(self.event.run_url, self.inputs.artifact, folder)
 
     @cached_property
     def pull_request(self) -> int | None:
@@ -242,24 +241,28 @@ class Conversation:
             # Without the digest of the plan before.
             assert failure is not None  # noqa: S101 - else there is a plan
             marker, why = self._marker(environment, "failed"), (failure.words, failure.errors)
-            return self._put(results.failed_comment(marker, *why, self.origin, result.notes))
+            return self._put(results.failed_comment(marker, *why, self.origin(), result.notes))
         state: CommentState = "planned" if results.has_work(plan) else "no-changes"
         marker = self._marker(environment, "offline" if result.is_offline else state)
         if not result.is_offline:
             marker = replace(marker, digest=plan.digest, guards=listing_of(plan.guarded))
+        origin = self.origin(result.checked.folder)
         body = results.plan_comment(
-            plan, marker, self.origin, result.notes, offline=result.compared.note
+            plan, marker, origin, result.notes, offline=result.compared.note
         )
         mode = self.inputs.comment
         quiet = mode == "on-error" or (mode == "changes" and not results.has_work(plan))
         return self._put(body, only_update=quiet)
 
-    def show_applying(self, reviewed: forge.Standing | None, plan: Plan) -> results.CommentResult:
+    def show_applying(
+        self, reviewed: forge.Standing | None, plan: Plan, folder: str
+    ) -> results.CommentResult:
         """Write to the comment that the reviewed plan is being applied."""
         if reviewed is None:
             return None
         marker = self._after(reviewed, "applying")
-        return self._edit(reviewed, results.plan_comment(plan, marker, self.origin, APPLYING))
+        origin = self.origin(folder)
+        return self._edit(reviewed, results.plan_comment(plan, marker, origin, APPLYING))
 
     def show_applied(self, result: results.JobResult) -> results.CommentResult:
         """Write the result of the reviewed plan to the comment, or why nothing was written."""
@@ -267,12 +270,13 @@ class Conversation:
         if reviewed is None:
             return None
         line = results.line_in(reviewed.comment.body)
+        origin = self.origin(result.checked.folder)
         marker = self._after(reviewed, result.state)
         if result.applied is None or result.plan is None:
-            body = results.refused_comment(result.plan, marker, result.errors, self.origin, line)
+            body = results.refused_comment(result.plan, marker, result.errors, origin, line)
         else:
             became = results.applied_result(result, result.plan, result.applied)
-            body = results.applied_comment(became, marker, self.origin, line)
+            body = results.applied_comment(became, marker, origin, line)
         return self._edit(reviewed, body)
 
     def show_report(self, result: results.JobResult) -> results.CommentResult:

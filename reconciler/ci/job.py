@@ -327,7 +327,8 @@ class Job:
         def begin(made: model.Plan) -> None:
             self.result.plan = made
             if results.has_work(made):
-                self.result.keep_comment(self.talk.show_applying(review.comment, made))
+                folder = self.result.checked.folder
+                self.result.keep_comment(self.talk.show_applying(review.comment, made, folder))
 
         made, applied = apply_plan.plan_and_apply(session, agree, "ci apply", begin=begin)
         assert applied is not None  # noqa: S101 - a job is never asked
@@ -439,7 +440,9 @@ class Job:
     def _write_summary(self) -> None:
         """Write the summary, if it is wanted. Raises OutputLost."""
         if self.talk.inputs.summary:
-            self.talk.runner.write_summary(results.summary_of(self.result, self.talk.origin.whole))
+            self.talk.runner.write_summary(
+                results.summary_of(self.result, self.talk.origin().whole)
+            )
 
     def _write_outputs(self) -> None:
         self.talk.runner.write_outputs(results.outputs_of(self.talk.inputs, self.result))

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any, Final, Literal, TypeAlias, get_args
+from urllib.parse import quote
 
 from reconciler import model
 from reconciler.applying.run import Applied
@@ -489,15 +490,27 @@ AGAINST_BASE = (
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Origin of a comment: the address of the run, and the artifact with the whole plan."""
+    """Origin of a comment: the address of the run, and the artifact with the whole plan.
+
+    `folder` is the project's in its repository, "" for the root.
+    """
 
     run_url: str = ""
     artifact: str = ""
+    folder: str = ""
 
     @property
     def whole(self) -> str:
         """The place of what was left out, for readers."""
         return "the artifact" if self.artifact else "the summary of the job"
+
+    def files(self, marker: Marker) -> str:
+        """Return the address of the project's files at the commit, "" where it is not known."""
+        repository, _, is_run = self.run_url.rpartition("/actions/runs/")
+        if not (repository and is_run and marker.head):
+            return ""
+        path = "/".join(filter(None, (quote(marker.head, safe=""), quote(self.folder))))
+        return f"{repository}/blob/{path}/"
 
     def foot(self, marker: Marker) -> str:
         """Return the last line: commit, run and artifact."""
@@ -521,7 +534,7 @@ def plan_comment(
     room = COMMENT_BYTES - sum(
         len(part.encode()) + 1 for part in (marker.line, reviewed, head, foot)
     )
-    text = plan_markdown(plan, budget=room, whole=origin.whole)
+    text = plan_markdown(plan, budget=room, whole=origin.whole, files=origin.files(marker))
     return "\n".join(part for part in (marker.line, reviewed, f"{head}{text}{foot}") if part)
 
 
@@ -547,7 +560,7 @@ def _with_folded(
     title, plan = folded
     opened, closed = f"\n<details><summary>{title}</summary>\n\n", "\n</details>\n"
     room = COMMENT_BYTES - len((head + foot + opened + closed).encode())
-    inside = plan_markdown(plan, budget=room, whole=origin.whole)
+    inside = plan_markdown(plan, budget=room, whole=origin.whole, files=origin.files(marker))
     fits = len(inside.encode()) <= room
     return head + (opened + inside + closed if fits else "") + foot
 

@@ -81,9 +81,13 @@ def validate(
     checked = after_check(whole, options, asked)
     with options.waits.step(Deed.REPORTING):
         _tell(options, checked, form)
+    code = _code(checked, fail_on)
     if form == "text" and not options.quiet:
         _advise(options, checked, whole)
-    return _code(checked, fail_on)
+    elif form == "text" and code and not checked.workspace.errors:
+        # Without an error, nothing else would say why it fails.
+        words(counts_of(checked.workspace))
+    return code
 
 
 def _advise(options: Options, checked: Checked, whole: Checked) -> None:

@@ -63,6 +63,27 @@ def meant_value(wrong: InvalidValue) -> str:
             return ""
 
 
+_TIME: Final = re.compile(r"([0-9]+)\s*([smhd])")
+_UNITS: Final = {"s": "SECONDS", "m": "MINUTES", "h": "HOURS", "d": "DAYS"}
+
+
+def _window(wrong: InvalidValue) -> str:
+    """Return what to write for a time as `10m`, where a part has one field with listed times."""
+    found = _TIME.fullmatch(wrong.value) if isinstance(wrong.value, str) else None
+    part = wrong.facts.part if wrong.kind == "model_type" else None
+    if found is None or part is None:
+        return ""
+    fields = [(name, facts.listed) for name, facts in facts_of(part).items() if facts.listed]
+    count, unit = found.groups()
+    names = {f"{_UNITS[unit]}_{count}", f"{_UNITS[unit].removesuffix('S')}_{count}"}
+    times = [
+        f"`{{{name}: {listed.short[short]}}}`"
+        for name, listed in fields
+        for short in names & listed.short.keys()
+    ]
+    return Advice(f"write {times[0]}") if len(fields) == len(times) == 1 else ""
+
+
 def _text(value: object) -> str:
     """Return the text of a value that YAML does not read as text, as it has no quotes."""
     match value:
@@ -229,7 +250,7 @@ def _finding(wrong: InvalidValue, bounds: Mapping[str, Any]) -> Finding:
         return Finding("M311", path, message, suggestion=_TEXT_BOOLEANS[value.casefold()])
     if kind in WANTED:
         message = f"{name_of(path)} must be {_wanted(wrong)}, not {described(value)}"
-        return Finding("M301", path, message, suggestion=meant_value(wrong))
+        return Finding("M301", path, message, suggestion=meant_value(wrong) or _window(wrong))
     if kind == "string_pattern_mismatch":
         form = traits.FORMS.get(bounds["pattern"], f"of the form {bounds['pattern']}")
         return Finding("M309", path, f"{name_of(path)} must be {form}")

@@ -121,8 +121,22 @@ NAMES: Final = "\0names"
 ARGUMENTS: Final = "\0arguments"
 MOST_NAMED: Final = 20
 
-GuardSentence: TypeAlias = tuple[tuple[Ref, ...], str]
-"""Resources, none for the whole plan, and the sentence that follows their names."""
+
+@dataclass(frozen=True, slots=True)
+class GuardSentence:
+    """Resources, none for the whole plan, and the sentence that follows their names.
+
+    `remedies` are those that not all sentences of the guard share.
+    """
+
+    refs: tuple[Ref, ...]
+    said: str
+    remedies: tuple[str, ...] = ()
+
+    @property
+    def message(self) -> str:
+        """The sentence after the names of its resources."""
+        return f"{', '.join(map(str, self.refs))}{self.said}"
 
 
 class ResourceRemedy(str):
@@ -194,32 +208,45 @@ class GuardBlock:
 
     @property
     def count(self) -> str:
-        """The number of resources, or of objections where not each is about one resource."""
-        noun = "resource" if all(guard.ref for guard in self.guards) else "objection"
+        """The number of resources, or of reasons where not each is about one resource."""
+        noun = "resource" if all(guard.ref for guard in self.guards) else "reason"
         return f"{len(self.guards):,} {noun}{'s' * (len(self.guards) > 1)}"
 
     @property
     def members(self) -> tuple[GuardSentence, ...]:
         """Each sentence once, with its resources."""
-        found: dict[str, list[Ref]] = {}
+        found: dict[tuple[str, tuple[str, ...]], list[Ref]] = {}
         for guard in self.guards:
-            found.setdefault(guard.said, []).extend([guard.ref] if guard.ref else [])
+            key = guard.said, self._own_remedies(guard)
+            found.setdefault(key, []).extend([guard.ref] if guard.ref else [])
         return tuple(
-            (tuple(refs), f": each{said}" if len(refs) > 1 and said.startswith(" ") else said)
-            for said, refs in found.items()
+            GuardSentence(
+                tuple(refs),
+                f": each{said}" if len(refs) > 1 and said.startswith(" ") else said,
+                remedies,
+            )
+            for (said, remedies), refs in found.items()
         )
 
-    @property
-    def messages(self) -> tuple[str, ...]:
-        """Each sentence after the names of its resources."""
-        return tuple(f"{', '.join(map(str, refs))}{said}" for refs, said in self.members)
+    def _own_remedies(self, guard: GuardViolation) -> tuple[str, ...]:
+        """Return the remedies of a sentence about no resource that another sentence lacks."""
+        if guard.is_met or guard.ref is not None:
+            return ()
+        shared = set(guard.remedies).intersection(*(other.remedies for other in self.guards))
+        return tuple(remedy for remedy in guard.remedies if remedy not in shared)
 
     @property
     def remedies(self) -> tuple[str, ...]:
-        """Each remedy once, with all resources that it is a remedy for; none after a consent."""
+        """Each remedy once, with all resources that it is a remedy for; none after a consent.
+
+        Without the remedies of a single sentence.
+        """
         found: dict[str, list[tuple[str, Ref | None]]] = {}
         for guard in self.guards:
+            own = self._own_remedies(guard)
             for remedy in () if guard.is_met else guard.remedies:
+                if remedy in own:
+                    continue
                 key = remedy.of_several if isinstance(remedy, ResourceRemedy) else remedy
                 found.setdefault(key, []).append((remedy, guard.ref))
         return tuple(

@@ -214,7 +214,11 @@ def refusal(block: GuardBlock, *, is_reviewed: bool = False) -> str:
     return "\n".join(
         (
             message,
-            *(f"  {message}" for message in block.messages),
+            *(
+                line
+                for member in block.members
+                for line in (f"  {member.message}", *(f"    - {way}" for way in member.remedies))
+            ),
             *(f"  - {way}" for way in block.remedies),
         )
     )

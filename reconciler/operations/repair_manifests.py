@@ -15,6 +15,7 @@ from reconciler.workspace.fixes import (
     CERTAIN,
     LIKELY,
     NO_VERSION,
+    UNSAID,
     Fix,
     Fixes,
     find_fixes,
@@ -58,7 +59,8 @@ def count_repairs(checked: Checked, options: Options) -> tuple[int, int]:
 def _may_be_repaired(complaint: Complaint) -> bool:
     if isinstance(complaint.suggestion, Advice):
         return complaint.suggestion == BY_FIX or complaint.code in (NO_VERSION, "M305")
-    return complaint.suggestion != "" and complaint.code in CERTAIN | LIKELY
+    has_repair = complaint.suggestion != "" or complaint.code in UNSAID
+    return has_repair and complaint.code in CERTAIN | LIKELY
 
 
 def _declares(path: Path | None) -> bool:

@@ -18,6 +18,7 @@ from itertools import accumulate, pairwise
 import promql_parser
 
 from reconciler.queries import Hole, Matcher, Parsed, QueryProblem, filled, holes_in, marked
+from reconciler.syntax.scalars import CURLY
 from reconciler.syntax.suggestions import nearest
 
 AGGREGATIONS = frozenset(
@@ -275,6 +276,41 @@ _TOLD = {
 """Messages by the beginning of the library's message."""
 
 
+_UNITS = {
+    f"{name}{plural}": unit
+    for unit, names in (
+        ("ms", ("ms", "msec", "millisecond")),
+        ("s", ("s", "sec", "second")),
+        ("m", ("m", "min", "minute")),
+        ("h", ("h", "hr", "hour")),
+        ("d", ("d", "day")),
+        ("w", ("w", "week")),
+        ("y", ("y", "yr", "year")),
+    )
+    for name in names
+    for plural in ("", "s" * (name != unit))
+}
+_NAMED_UNIT = re.compile(r"([0-9]+)([A-Za-z]+)")
+_VALUE_OF_LABEL = re.compile(rf"""[^\s,{{}}()\[\]'"`\\{CURLY}]+""")
+_RANGE_INSIDE = re.compile(r"""(\[[^\[\]{}'"`\n]*\])[ \t]*\}?""")
+_CURLY_QUOTED = re.compile(rf"""[{CURLY}]([^{CURLY}'"`\\\n]*)[{CURLY}]""")
+
+
+def _duration_meant(text: str) -> str:
+    """Return a duration with its unit as PromQL has it; "" where that is not certain."""
+    found = _NAMED_UNIT.fullmatch(text)
+    unit = _UNITS.get(found[2]) if found is not None else None
+    return f"{found[1]}{unit}" if found is not None and unit else ""
+
+
+def _closed(text: str, opened: Token, end: int, message: str) -> QueryProblem:
+    """Return the problem of a bracket that is to be closed before a place."""
+    closing = OPENING[opened.text]
+    inside = text[opened.start : end].rstrip()
+    message = f"this `{opened.text}` is never closed: add `{closing}`{message}"
+    return QueryProblem(message, opened.start, len(inside), inside + closing)
+
+
 def _problem(part: Token | Sequence[Token], message: str, meant: str = "") -> QueryProblem:
     first, last = (part, part) if isinstance(part, Token) else (part[0], part[-1])
     return QueryProblem(message, first.start, max(1, last.end - first.start), meant)
@@ -286,8 +322,7 @@ def _describe_unparsed(text: str, scan: Scan) -> QueryProblem:  # noqa: PLR0911 
     opened = scan.opened[-1] if scan.opened else None
     match token.sort:
         case "END" if opened is not None:
-            closing = OPENING[opened.text]
-            return _problem(opened, f"this `{opened.text}` is never closed: add `{closing}`")
+            return _closed(text, opened, before[-1].end, "")
         case "END" if before:
             last = before[-1]
             message = f"the query ends after `{last.text}`, where {scan.wanted} is missing"
@@ -298,15 +333,33 @@ def _describe_unparsed(text: str, scan: Scan) -> QueryProblem:  # noqa: PLR0911 
             what = "in its line" if "\n" in token.text else "before the query ends"
             return QueryProblem(f"this {token.text[0]} is never closed {what}", token.start, 1)
         case "BAD_NUMBER":
+            meant = ""
             message = "is neither a number nor a duration, as `5m`"
             if opened is not None and opened.text == "[":
                 message = "is no duration: write whole numbers with ms, s, m, h, d, w or y"
                 message += ", as `1h30m`"
-            return _problem(token, f"`{token.text}` {message}")
+                meant = _duration_meant(token.text)
+            return _problem(token, f"`{token.text}` {message}", meant)
         case "STRANGE":
             return _strange(text, token)
         case _:
-            return _misplaced(token, before[-1] if before else None, scan)
+            return _misplaced(text, token, before[-1] if before else None, scan)
+
+
+def _other_form(text: str, scan: Scan) -> QueryProblem | None:
+    """Return the problem of what is meant for certain, and is written otherwise in PromQL."""
+    *before, token = scan.tokens
+    if scan.wanted == _WANTED["op"] and (found := _VALUE_OF_LABEL.match(text, token.start)):
+        message = "a label's value must be in quotes"
+        return QueryProblem(message, token.start, len(found[0]), f'"{found[0]}"')
+    if scan.wanted == _WANTED["matched"] and (found := _RANGE_INSIDE.match(text, token.start)):
+        message = "a range follows the `}` of the labels"
+        return QueryProblem(message, token.start, len(found[0]), f"}}{found[1]}")
+    if scan.wanted == _WANTED["length"]:
+        meant = _duration_meant(before[-1].text + token.text)
+        if meant:
+            return _problem((before[-1], token), f"a duration has no blank: write `{meant}`", meant)
+    return None
 
 
 def _strange(text: str, token: Token) -> QueryProblem:
@@ -316,8 +369,10 @@ def _strange(text: str, token: Token) -> QueryProblem:
         word = _OPERATORS[character]
         message = f"`{character * width}` is `{word}` in PromQL"
         return QueryProblem(message, token.start, width, word)
-    if character in "\u201c\u201d\u2018\u2019":
+    if character in CURLY:
         message = "a curly quote is no quote: write a straight one"
+        if found := _CURLY_QUOTED.match(text, token.start):
+            return QueryProblem(message, token.start, len(found[0]), f'"{found[1]}"')
     elif character == ".":
         message = 'a name holds no `.`: write `{"a.b"}` for such a metric'
     else:
@@ -325,14 +380,12 @@ def _strange(text: str, token: Token) -> QueryProblem:
     return _problem(token, message)
 
 
-def _misplaced(token: Token, last: Token | None, scan: Scan) -> QueryProblem:
+def _misplaced(text: str, token: Token, last: Token | None, scan: Scan) -> QueryProblem:
     if token.is_sign(")", "]", "}") and not scan.opened:
         return _problem(token, f"this `{token.text}` closes nothing: remove it")
     closings = [OPENING[bracket.text] for bracket in scan.opened]
     if token.is_sign(*closings[:-1]) and token.text != closings[-1]:
-        opened = scan.opened[-1]
-        message = f"this `{opened.text}` is never closed: add `{closings[-1]}`"
-        return _problem(opened, f"{message} before `{token.text}`")
+        return _closed(text, scan.opened[-1], token.start, f" before `{token.text}`")
     if last is not None and token.is_sign(")") and last.is_sign(","):
         return _problem(last, "a value is missing after this `,`: remove it")
     if token.is_sign("=") and "operator" in scan.wanted:
@@ -486,7 +539,9 @@ def _quoted(text: str) -> Callable[[int], bool]:
 def _wrong_around(text: str, refused: str, holes: list[Hole]) -> QueryProblem | None:
     """Return the problem, unless a variable's value may decide it."""
     wrong = _wrong(text, refused)
-    near = (wrong.start - 1, wrong.start + wrong.width + 1)
+    # A bracket without its end is wrong where it begins.
+    is_cut = wrong.meant.startswith(text[wrong.start : wrong.start + wrong.width])
+    near = (wrong.start - 1, wrong.start + (1 if is_cut else wrong.width) + 1)
     if any(hole.touches(*near) for hole in holes):
         return None
     is_quoted = _quoted(text)
@@ -498,7 +553,7 @@ def _wrong_around(text: str, refused: str, holes: list[Hole]) -> QueryProblem | 
 def _wrong(text: str, refused: str) -> QueryProblem:
     scan = read(text)
     if scan.wanted:
-        return _describe_unparsed(text, scan)
+        return _other_form(text, scan) or _describe_unparsed(text, scan)
     return _blamed(text, scan.tokens[:-1], refused)
 
 

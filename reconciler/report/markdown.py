@@ -3,7 +3,10 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from urllib.parse import quote
 
+from reconciler.model import Source
+from reconciler.model.quoting import and_more
 from reconciler.report.safe import safe
 from reconciler.report.words import first_lines
 
@@ -24,9 +27,10 @@ SHOWN_SARIF_RESULTS = 5_000
 """Code scanning accepts 25,000 results of a run and keeps this many."""
 
 
+OPEN_ITEMS = 5
 MOST_ITEMS = 20
 MOST_LISTED_BYTES = 6_000
-"""Limits of one list."""
+"""Limits of one list; what is above the first is folded."""
 
 _BACKTICKS = re.compile(r"`+")
 SHORTEST_FENCE = 3
@@ -72,6 +76,15 @@ def fenced(language: str, lines: Sequence[str]) -> str:
     return f"{fence}{language}\n{body}\n{fence}"
 
 
+def place_of(source: Source | None, files: str) -> str:
+    """Return the place of a manifest as markup: a link below the address `files`, else code."""
+    if source is None:
+        return ""
+    place = element("code", str(source))
+    address = f"{files}{quote(source.file)}#L{source.line}"
+    return f'<a href="{address}">{place}</a>' if files else place
+
+
 def element(name: str, text: str) -> str:
     """Return foreign text inside an HTML element, with every special character escaped."""
     inside = "".join(
@@ -100,7 +113,7 @@ OPEN_BELOW_LINES = 10
 class Fold:
     """A diff. `name` is foreign text, `title` ours; lines are safe. `picture` is put above it.
 
-    A short one is open, unless `is_open` says it of any length.
+    `place` is markup. A short one is open, unless `is_open` says it of any length.
     """
 
     name: str
@@ -108,13 +121,15 @@ class Fold:
     lines: Sequence[str]
     picture: Sequence[str] = ()
     is_open: bool | None = None
+    place: str = ""
 
     def markdown(self) -> str:
         """Return the folded element with closed fences, ending in a line break."""
         is_short = len(self.lines) + len(self.picture) < OPEN_BELOW_LINES
         is_open = is_short if self.is_open is None else self.is_open
         opened = "<details open>" if is_open else "<details>"
-        parts = [f"\n{opened}<summary>{element('code', self.name)} {self.title}</summary>\n"]
+        words = " ".join(filter(None, (element("code", self.name), self.title, self.place)))
+        parts = [f"\n{opened}<summary>{words}</summary>\n"]
         if self.picture:
             parts.append(fenced("text", self.picture))
         if self.lines:
@@ -156,5 +171,10 @@ def listed_items(title: str, items: Sequence[str]) -> Iterator[str]:
         return
     yield f"**{title}**"
     yield ""
-    yield from first_lines(items, "- {}".format, MOST_ITEMS, "- and {} more", MOST_LISTED_BYTES)
+    lines = [*first_lines(items, "- {}".format, MOST_ITEMS, "- and {} more", MOST_LISTED_BYTES)]
+    shown, folded = lines[:OPEN_ITEMS], lines[OPEN_ITEMS:]
+    yield from shown
     yield ""
+    if folded:
+        yield f"<details><summary>{and_more(len(items) - len(shown))}</summary>"
+        yield from ("", *folded, "", "</details>", "")

@@ -27,8 +27,8 @@ class Notice:
 
     `said` follows the name in `refs`, if there is one. `title` names the problem in a word or
     two, `ways` are its remedies. Reports group notices by `title`. Of a guard, `code` is its code,
-    `words` is the subject of the code, and `members` are its sentences with their resources.
-    `is_reviewed` means that a review consents to it.
+    `words` is the subject of the code, `members` are its sentences with their resources, and
+    `count` is their number in words. `is_reviewed` means that a review consents to it.
     """
 
     title: str
@@ -38,13 +38,14 @@ class Notice:
     names: tuple[str, ...] = ()
     ways: tuple[str, ...] = ()
     code: str = ""
+    count: str = ""
     members: tuple[GuardSentence, ...] = ()
     is_reviewed: bool = False
 
     @property
     def size(self) -> int:
         """The number of its objections, 1 if it is no guard."""
-        return sum(len(refs) or 1 for refs, _ in self.members) or 1
+        return sum(len(member.refs) or 1 for member in self.members) or 1
 
 
 Section = TypeVar("Section", bound=model.PlanSection)
@@ -133,6 +134,7 @@ def _of_block(block: GuardBlock) -> Notice:
         guard_subject(code),
         ways=block.remedies,
         code=code,
+        count=block.count,
         members=block.members,
         is_reviewed=consent == "review",
     )

@@ -169,6 +169,9 @@ def warning(
     return Finding(code, path, message, Severity.WARNING, suggestion, at_key)
 
 
+GUESSED = frozenset(("M314",))
+"""Codes with suggestions that are guesses."""
+
 WANTED = {
     "bool_type": "true or false",
     "dict_type": "a mapping",

@@ -8,8 +8,9 @@ from __future__ import annotations
 import json
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -29,6 +30,7 @@ from reconciler.kinds.repairs import (
 )
 from reconciler.model import API_VERSION
 from reconciler.project import ProjectFile
+from reconciler.queries import Language, mistake_in
 from reconciler.syntax.characters import CONSTANTS
 from reconciler.syntax.diagnostic import Advice, Complaint, Severity
 from reconciler.syntax.expressions import ANY_PATTERN, OPEN
@@ -47,14 +49,19 @@ CERTAIN: Final = frozenset(
 """Codes with one possible repair: a known field, a listed value, the form of a value, quotes."""
 
 NO_VERSION: Final = "M202"
+TWICE: Final = "M102"
+UNSAID: Final = frozenset(("M101", TWICE))
+"""Codes of complaints that may have a repair without a suggestion."""
 
 LIKELY: Final = frozenset(
     (
-        *("M104", "M203", "M205", "M207", "M304", "M306", "M310"),
-        *("M314", "M404", "M501", "M503", "M504", "M511"),
+        *("M102", "M104", "M203", "M205", "M207", "M304", "M306", "M310"),
+        *("M314", "M404", "M501", "M503", "M504", "M511", "L901"),
     )
 )
 """Codes with a repair that is a guess: another name, or a value that the service may know."""
+
+_OF_QUERY: Final = "L901"
 
 _OF_TEXT: Final = frozenset(("M101", "M104", "M106", "M107"))
 """Codes of places that the parser cannot read, or reads otherwise than meant."""
@@ -66,6 +73,9 @@ _EXPRESSION: Final = re.compile(ANY_PATTERN)
 _OPENING: Final = re.compile(r"\{(\s*)(?=[^\s#}])")
 _BARE: Final = re.compile(r"[A-Za-z_][\w./-]*|[0-9.]+s", re.ASCII)
 _BLOCK: Final = ("|", ">")
+_TABS: Final = re.compile(r"^\t+", re.MULTILINE)
+_UNCERTAIN_INDENT: Final = re.compile(r"^\t* +\t*[^\s#]|[|>][0-9+-]*[ \t]*(?:#.*)?$", re.MULTILINE)
+"""An indent with a space in it, or a text of several lines, which may hold tabs of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,25 +111,58 @@ def _splices(
 ) -> list[Splice]:
     """Return the repairs of places with one suggestion."""
     text = reading.lines.text
-    places: _Places | None = None
+    places = cache(lambda: _Places.of(text))
     found: dict[tuple[int, int], set[Splice]] = defaultdict(set)
     for complaint in complaints:
-        if complaint.code not in codes or not complaint.line or not complaint.suggestion:
-            continue
-        offset = reading.lines.offset(complaint.line, complaint.column)
-        if complaint.code == NO_VERSION and not complaint.path and not is_json:
-            found[offset, offset] |= {*_version(text, offset)}
-            continue
-        if isinstance(complaint.suggestion, Advice):
-            continue
-        if complaint.code in _OF_TEXT:
-            splice = None if is_json else _of_text(text, offset, complaint.suggestion)
-        else:
-            places = _Places.of(text) if places is None else places
-            splice = places.splice(offset, complaint, is_json=is_json)
-        if splice is not None:
-            found[splice.start, splice.end].add(splice)
+        if complaint.code in codes and complaint.line:
+            offset = reading.lines.offset(complaint.line, complaint.column)
+            for splice in _repairs_of(complaint, text, offset, places, is_json=is_json):
+                found[splice.start, splice.end].add(splice)
     return [splice for splices in found.values() if len(splices) == 1 for splice in splices]
+
+
+def _repairs_of(
+    complaint: Complaint, text: str, offset: int, places: Callable[[], _Places], *, is_json: bool
+) -> Iterator[Splice]:
+    suggestion, splice = complaint.suggestion, None
+    if not suggestion:
+        if complaint.code in UNSAID and not is_json:
+            yield from _unsaid(text, offset, complaint.code)
+    elif complaint.code == NO_VERSION and not complaint.path and not is_json:
+        yield from _version(text, offset)
+    elif isinstance(suggestion, Advice):
+        return
+    elif complaint.code in _OF_TEXT:
+        splice = None if is_json else _of_text(text, offset, suggestion)
+    else:
+        splice = places().splice(offset, complaint, is_json=is_json)
+    if splice is not None:
+        yield splice
+
+
+def _unsaid(text: str, offset: int, code: str) -> Iterator[Splice]:
+    """Yield the repairs of a complaint without a suggestion."""
+    if code == TWICE:
+        yield from _second(written(text).documents, text, offset)
+    elif text.startswith("\t", offset) and not _UNCERTAIN_INDENT.search(text):
+        for tabs in _TABS.finditer(text):
+            yield Splice(*tabs.span(), "  " * len(tabs[0]))
+
+
+def _second(nodes: Iterable[SyntaxNode], text: str, offset: int) -> Iterator[Splice]:
+    """Yield the splice that removes the lines of a key which is above with the same value."""
+    for node in nodes:
+        keys = [key.start for key in node.keys]
+        if offset not in keys or node.is_flow:
+            yield from _second(node.values, text, offset)
+            continue
+        second = keys.index(offset)
+        first = node.place_of(node.keys[second].text)
+        values = [text[value.opening : value.end] for value in node.values]
+        begin, end = text.rfind("\n", 0, offset) + 1, text.find("\n", node.values[second].end)
+        around = text[begin:offset] + text[node.values[second].end : end]
+        if first < second and values[first] == values[second] and end >= 0 and not around.strip():
+            yield Splice(begin, end + 1, "")
 
 
 def _version(text: str, offset: int) -> Iterator[Splice]:
@@ -175,6 +218,8 @@ class _Places:
         A value with an anchor stays, as other places repeat it.
         """
         meant = complaint.suggestion
+        if complaint.code == _OF_QUERY:
+            return self._in_query(offset, complaint)
         expression = _EXPRESSION.match(self.text, offset)
         if expression is not None and meant.startswith(OPEN):
             return Splice(*expression.span(), meant)
@@ -190,6 +235,21 @@ class _Places:
             shown = meant if is_yaml else _quoted_like(node, meant)
             fits = not is_json or not read_text(shown, is_json=True).has_errors
             return Splice(node.start, node.end, shown) if fits else None
+        return None
+
+    def _in_query(self, offset: int, complaint: Complaint) -> Splice | None:
+        """Return the splice of the wrong part of a query, which is in the text as it is parsed."""
+        for places in self.by_start.values():
+            for place in places:
+                node = place.node
+                is_it = place.path == complaint.path and place.others is None and not node.values
+                if not is_it or not node.start <= offset < node.end:
+                    continue
+                wrong = mistake_in(Language.PROMQL, node.text)
+                end = offset + (wrong.width if wrong is not None else 0)
+                part = wrong and node.text[wrong.start : wrong.start + wrong.width]
+                if part == self.text[offset:end]:
+                    return Splice(offset, end, complaint.suggestion)
         return None
 
 

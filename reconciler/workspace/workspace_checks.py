@@ -116,6 +116,21 @@ def _value_of(name: str, scope: Scope) -> str | None:
     return spelled(value) if isinstance(value, str | int | float) else None
 
 
+MOST_REPAIRS: Final = 8
+
+
+def _is_repaired(query: Query, wrong: QueryProblem) -> bool:
+    """Return whether a query can be parsed with what is meant, and what is meant after that."""
+    text: str = query.text
+    left: QueryProblem | None = wrong
+    for _ in range(MOST_REPAIRS):
+        if left is None or not left.meant:
+            break
+        text = f"{text[: left.start]}{left.meant}{text[left.start + left.width :]}"
+        left = mistake_in(query.language, text)
+    return left is None
+
+
 @dataclass(slots=True)
 class QueryPositions:
     """The positions of the characters of queries in their files."""
@@ -127,16 +142,16 @@ class QueryPositions:
         text, place = declared.spec.origin(query.path)
         path = (*text.prefix, *place[text.dropped :])
         start, width = wrong.start, wrong.width
+        shown = query.text[start : start + width]
         message = f"this {query.language.value} cannot be parsed: {wrong.message}"
         meant = f"`{wrong.meant}`" if wrong.meant else ""
-        finding = Finding(CODES[query.language], query.path, message, Severity.WARNING, wrong.meant)
+        advice = Advice(f"write {meant} for `{shown}`") if meant else ""
+        finding = Finding(CODES[query.language], query.path, message, Severity.WARNING, advice)
         written = value_at(text.document.value, path)
         filling = filling_of(written, query.text, self.scope) if isinstance(written, str) else None
         places = text.document.places(path, written) if isinstance(written, str) else None
         if filling is None or places is None:
-            shown = query.text[start : start + width]
-            advice = Advice(f"write {meant} for `{shown}`") if meant else ""
-            return declared.spec.complaint(replace(finding, suggestion=advice))
+            return declared.spec.complaint(finding)
         named = filling.expression_at(start)
         if named:
             message = f"{message} (this is in what `{named}` gives)"
@@ -145,6 +160,12 @@ class QueryPositions:
         else:
             end = filling.origins[min(start + width, len(filling.origins)) - 1] + 1
         begin = places[filling.origins[start]]
+        if meant and written == query.text and _is_repaired(query, wrong):
+            raw = text.document.lines.text
+            # The quotes of the scalar would end it.
+            fitting = wrong.meant.replace('"', "'") if raw[places[0] - 1] == '"' else wrong.meant
+            if raw[begin : places[end]] == shown:
+                finding = replace(finding, suggestion=fitting)
         placed = complaint_inside(text.file, text.document.lines, finding, begin, places[end])
         message = placed.message + text.note
         key, _ = text.document.locate(path, at_key=True)

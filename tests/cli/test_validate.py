@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 from pathlib import Path
 
@@ -370,3 +371,28 @@ def test_a_terminal_without_unicode(project: Workspace) -> None:
     assert done.returncode == 4
     assert b"`schl\\xfcssel\\u6f22`" in done.stdout
     assert b"Traceback" not in done.stderr
+
+
+def test_quiet_failure_by_warnings(project: Workspace) -> None:
+    """A quiet check that fails by its warnings alone prints one line, their number."""
+    project.write("a.yaml", doubtful("a"))
+
+    failed = project.run("validate", "-q", "--fail-on", "warning")
+    passed = project.run("validate", "-q")
+
+    assert (failed.code, failed.out) == (4, "")
+    assert len(failed.err.splitlines()) == 1
+    assert "1 warning" in failed.err
+    assert (passed.code, passed.out, passed.err) == (0, "", "")
+
+
+def test_alike_warnings_of_a_file(project: Workspace) -> None:
+    """Warnings of one code in one file are printed whole once, and each has its place."""
+    project.write("a.yaml", "---\n".join(map(doubtful, "abc")))
+    project.write("b.yaml", doubtful("d"))
+
+    short, whole = project.run("validate").out, project.run("validate", "-v").out
+
+    assert (short.count("warning[M304]"), whole.count("warning[M304]")) == (2, 4)
+    places = re.findall(r"[ab]\.yaml:[0-9]+:[0-9]+", short)
+    assert len({*places}) == len(places) == 4

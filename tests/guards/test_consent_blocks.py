@@ -9,7 +9,16 @@ import pytest
 from sample_objections import plan, planned
 
 from reconciler.errors import GuardRefused
-from reconciler.model import Action, LastEdit, LooksLike, OverwritesEdit, Plan, Ref
+from reconciler.model import (
+    FROZEN,
+    Action,
+    GuardViolation,
+    LastEdit,
+    LooksLike,
+    OverwritesEdit,
+    Plan,
+    Ref,
+)
 from reconciler.operations.apply_plan import Consent, check
 from reconciler.operations.open_project import Reporter
 from reconciler.planning.guards import objections
@@ -46,8 +55,8 @@ def consent_in(form: str, made: Plan) -> list[str]:
     match form:
         case "text":
             lines = plan_text(made, Style()).splitlines()
-            start = next(at for at, line in enumerate(lines) if line.startswith("Needs consent"))
-            return [line for line in lines[start:] if line.startswith(("Needs", "  "))]
+            start = next(at for at, line in enumerate(lines) if "must consent" in line)
+            return [line for line in lines[start:] if "must consent" in line or line[:2] == "  "]
         case "markdown":
             _, _, block = plan_markdown(made).partition("⚠️ **")
             return [line for line in block.partition("\n| ")[0].splitlines() if line]
@@ -140,3 +149,19 @@ def test_a_rename_of_several_says_what_to_type() -> None:
 
     assert (shown.count("journal rename"), shown.count("journal forget")) == (1, 1)
     assert "OLD NEW" in shown
+
+
+@pytest.mark.parametrize("form", ["text", "markdown", "html", "error"])
+def test_a_remedy_of_one_reason_follows_it(form: str) -> None:
+    """What helps against one reason alone follows that reason; what helps against all is last."""
+    both = [
+        GuardViolation(said=f"reason {name}", remedies=(f"only {name}", "for both"), code=FROZEN)
+        for name in ("one", "two")
+    ]
+    made = plan(planned(Ref("Dashboard", "board"), Action.UPDATE))
+
+    shown = "\n".join(consent_in(form, replace(made, guarded=tuple(both))))
+
+    words = ("reason one", "only one", "reason two", "only two", "for both")
+    assert re.findall("|".join(words), shown) == [*words]
+    assert form == "html" or "2 reasons" in shown

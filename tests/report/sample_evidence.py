@@ -136,8 +136,11 @@ def frozen_plan() -> Plan:
     made = asyncio.run(with_feature_guards(asked))
     incidents = GuardViolation(
         said="`production` is frozen while 2 incidents are open: `Payments are slow` (critical, "
-        "since 2026-11-21T10:00, it is of `AlertDefinition/payments`), `a | 'b' @all <b>`",
-        remedies=("apply again once they are closed (`reconciler incidents list --open`)",),
+        "since 2026-11-21 10:00 UTC, raised by `AlertDefinition/payments`), `a | 'b' @all <b>`",
+        remedies=(
+            "apply again once they are closed (`reconciler incidents list --open`)",
+            *made.guarded[0].remedies[1:],
+        ),
         code="frozen",
     )
     return replace(made, guarded=(*made.guarded, incidents))

@@ -54,6 +54,7 @@ DIGEST = "sha256:" + "5a" * 32
 MARKER = Marker(
     environment="production", root=root_of("."), digest=DIGEST, head="a" * 40, base="b" * 40, run=12
 )
+FILES = f"https://forge.example.com/team/shop/blob/{'a' * 40}/"
 ORIGIN = Origin("https://forge.example.com/team/shop/actions/runs/12", "plan-production")
 LONG = st.one_of(TEXTS, TEXTS.map(lambda text: text * 50))
 OUTCOMES: st.SearchStrategy[Outcome] = st.one_of(
@@ -76,8 +77,9 @@ def outside_of_code(markdown: str) -> str:
             words.append(token.content)
         spoken = (inner for inner in token.children or () if inner.type != "code_inline")
         words.extend(inner.content + str(inner.attrs.get("href", "")) for inner in spoken)
-    # The title of a folded diff stands in an HTML element, all of it escaped.
-    return re.sub(r"<code>[^<>]*</code>", "", "".join(words))
+    # The title of a folded diff stands in an HTML element, all of it escaped. The address of a
+    # manifest is below ours.
+    return re.sub(rf'<code>[^<>]*</code>|<a href="{FILES}[\w%/.~-]*#L[0-9]+">', "", "".join(words))
 
 
 def check(body: str) -> None:
@@ -179,6 +181,17 @@ def test_foot() -> None:
         "artifact `plan-production`</sub>\n"
     )
     assert "<sub>commit" not in bare
+
+
+def test_place_of_a_change() -> None:
+    """Each diff leads to the line of its manifest at the commit, in the folder of the project."""
+    body = plan_comment(plan_of_three(), MARKER, replace(ORIGIN, folder="live & well"))
+    bare = plan_comment(plan_of_three(), MARKER, Origin())
+
+    assert f'<a href="{FILES}live%20%26%20well/dashboard/checkout.yaml#L1">' in body
+    assert body.count("<a href=") == 3
+    assert "<a href=" not in bare
+    assert all(text.count("checkout.yaml&#58;1</code>") == 1 for text in (body, bare))
 
 
 def test_what_differs() -> None:

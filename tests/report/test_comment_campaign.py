@@ -46,5 +46,6 @@ def test_comments_of_random_plans(plan: Plan, budget: int) -> None:
     folds = len(re.findall(r"^<details", markdown, re.MULTILINE))
     assert fences == opened
     assert folds == len(re.findall(r"^</details>$", markdown, re.MULTILINE))
-    assert folds <= fences <= 2 * folds
+    diffs = len(re.findall(r"^<details[^>]*><summary><code>", markdown, re.MULTILINE))
+    assert diffs <= fences <= 2 * diffs
     assert plan.digest in markdown

@@ -22,11 +22,12 @@ def test_golden(name: str) -> None:
 
 
 def test_room_of_many_records() -> None:
-    """Track records beyond the room of a comment are counted, and it stays in its budget."""
+    """Track records beyond five are folded, those beyond its room counted, and it is in budget."""
     text = reports()["plan-many-records.md"]
 
     assert len(text.encode()) <= 20_000
     assert "and 10 more" in text
+    assert text.partition("<summary>and 25 more")[0].count("\n- `AlertDefinition/") == 5
 
 
 def test_a_name_is_one_cell() -> None:

@@ -46,7 +46,8 @@ PLANS = {
 PARSER = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
 OURS = re.compile(
     r"<details( open)?><summary><code>[^<>]*</code> [a-z]+(, [a-z]+)?( and [0-9,]+ alike)?"
-    r"</summary>\s*|</details>\s*|</?sub>|<br>"
+    r"( <code>[^<>]*</code>)?</summary>\s*|</details>\s*|</?sub>|<br>"
+    r"|<details><summary>and [0-9,]+ more</summary>\s*"
 )
 
 
@@ -178,6 +179,46 @@ def test_why_it_is_blocked_is_said_once(count: int) -> None:
     markdown = plan_markdown(plan)
 
     assert [markdown.count(f"why {nth}") for nth in range(count)] == [1] * count
+
+
+@pytest.mark.parametrize("place", [1, 2])
+def test_a_note_of_several_rows_is_said_once(place: int) -> None:
+    """A note that several rows share is once below the table, and each row refers to it."""
+    plan = plan_of([blocked("SLO", f"s{nth}", f"why {nth % place}") for nth in range(4)])
+
+    rows, _, below = plan_markdown(plan).partition("\n\n<sub>")
+
+    for nth in range(place):
+        assert rows.count(f"| ({nth + 1}) |") == 4 // place
+        assert f"({nth + 1}) `why {nth}`</sub>" in below
+    assert "why" not in rows
+
+
+def test_a_row_without_a_diff_has_its_place() -> None:
+    """A change that has no diff has the line of its manifest in its row."""
+    assert "`SLO/s` in `slo/s.yaml:1` |" in plan_markdown(plan_of([blocked("SLO", "s", "why")]))
+
+
+def test_who_must_do_what_comes_first() -> None:
+    """Below the title is the number of consents that each person must still give."""
+    plan = plan_of_three()
+    levels: tuple[tuple[GuardLevel, bool], ...] = (
+        ("review", False),
+        ("explicit", False),
+        ("explicit", False),
+        ("explicit", True),
+    )
+    guards = tuple(
+        GuardViolation(said=f"{nth}", remedies=(), code=f"c{nth}", own_level=level, is_met=is_met)
+        for nth, (level, is_met) in enumerate(levels)
+    )
+
+    asking = plan_markdown(replace(plan, guarded=guards)).split("\n")[2]
+    met = plan_markdown(replace(plan, guarded=guards[-1:])).split("\n")[2]
+
+    assert re.findall(r"[0-9]+ \(.*?\)", asking) == ["1 (`c0`)", "2 (`c1`, `c2`)"]
+    assert "c3" not in asking
+    assert re.findall(r"[0-9]+ \(.*?\)", met) == []
 
 
 def test_what_is_alike_is_one_row_and_one_diff() -> None:

@@ -7,12 +7,14 @@ import shutil
 from pathlib import Path
 
 import pytest
-from harness.workspaces import SLO, Workspace
+from harness.workspaces import ALERT, SLO, Workspace
 
+from reconciler.kinds import BY_NAME
 from reconciler.operations.check_project import check
 from reconciler.operations.open_project import Options
 from reconciler.syntax.diagnostic import Advice
 from reconciler.workspace.fixes import CERTAIN, LIKELY
+from reconciler.workspace.workspace import Workspace as CheckedWorkspace
 
 pytestmark = pytest.mark.promise("S34")
 
@@ -228,8 +230,7 @@ def test_mistakes_of_newcomers(mistake: str, workspace: Workspace) -> None:
         assert after.count("\n") >= text.count("\n") - MOST_DROPPED
 
 
-def _named(workspace: Workspace) -> set[str]:
-    """Return the codes of the complaints that name a text to write."""
+def _checked(workspace: Workspace) -> CheckedWorkspace:
     options = Options(
         paths=(),
         project=workspace.root / "reconciler.yaml",
@@ -237,8 +238,106 @@ def _named(workspace: Workspace) -> set[str]:
         verbose=False,
         quiet=False,
     )
+    return check(options, in_all=True).workspace
+
+
+def _named(workspace: Workspace) -> set[str]:
+    """Return the codes of the complaints that name a text to write."""
     return {
         complaint.code
-        for complaint in check(options, in_all=True).workspace.complaints
+        for complaint in _checked(workspace).complaints
         if complaint.suggestion and not isinstance(complaint.suggestion, Advice)
     }
+
+
+QUERIED = f"""\
+{SLO.partition("  requestBased")[0]}  requestBasedMetricSli:
+    totalEvents: {{query: all}}
+    goodEvents:
+      query: """
+QUERIES = {
+    'rate(a{b="c"[5m]})': 'rate(a{b="c"}[5m])',
+    "rate(a{b=~5..}[5m])": 'rate(a{b=~"5.."}[5m])',
+    "rate(a[5 m])": "rate(a[5m])",
+    "rate(a[5min])": "rate(a[5m])",
+    "a{b=\u201cc\u201d}": 'a{b="c"}',
+    "sum(rate(a[5m]": "sum(rate(a[5m]))",
+    "raet(a[5m]) && b": "rate(a[5m]) and b",
+}
+
+
+@pytest.mark.parametrize("style", ["{}", "'{}'", '"{}"', "|\n        {}"])
+@pytest.mark.parametrize("query", QUERIES)
+def test_queries(workspace: Workspace, query: str, style: str) -> None:
+    """A query with one certain repair gets it from `--unsafe-fixes`, in each style of text."""
+    escaped = query.replace('"', r"\"") if style == '"{}"' else query
+    before = f"{QUERIED}{style.format(escaped)}\n"
+    file = workspace.write("slo.yaml", before)
+
+    workspace.run("validate", "--fix")
+    assert file.read_text(encoding="utf-8") == before
+    workspace.run("validate", "--unsafe-fixes")
+
+    checked = _checked(workspace)
+    (manifest,) = checked.manifests
+    (query_after,) = (
+        found.text for found in BY_NAME["SLO"].queries(manifest.spec) if found.text != "all"
+    )
+    assert query_after.strip().replace("'", '"') == QUERIES[query]
+    assert checked.complaints == ()
+
+
+def test_no_query_is_guessed(workspace: Workspace) -> None:
+    """A query that is wrong after its repairs too stays as it is."""
+    text = f"{QUERIED}rate(a[5 m], , b)\n"
+    file = workspace.write("slo.yaml", text)
+
+    workspace.run("validate", "--unsafe-fixes")
+
+    assert file.read_text(encoding="utf-8") == text
+
+
+def test_a_key_twice(workspace: Workspace) -> None:
+    """The second of two keys with one value is removed as a likely repair; other keys stay."""
+    same, other = "  name: Checkout\n", "  description: a\n  description: b\n"
+    text = SLO.replace(same, same + other)
+    file = workspace.write("slo.yaml", text.replace(same, same * 2))
+
+    workspace.run("validate", "--fix")
+    assert file.read_text(encoding="utf-8") != text
+    workspace.run("validate", "--unsafe-fixes")
+
+    assert file.read_text(encoding="utf-8") == text
+
+
+TABBED = "apiVersion: reconciler/v1\nspec:\n\tname: Checkout\n\tlabels:\n\t\tteam: shop # ours\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "is_certain"),
+    [
+        (TABBED, True),
+        (TABBED.replace("\t\t", "  "), False),
+        (f"{TABBED}\tdescription: |\n\t\ta\n\t\t\tb\n", False),
+    ],
+)
+def test_tabs(workspace: Workspace, text: str, *, is_certain: bool) -> None:
+    """Tabs become indents where nothing else indents, and no text of several lines may hold any."""
+    file = workspace.write("slo.yaml", text)
+
+    workspace.run("validate", "--fix")
+
+    after = text.replace("\t", "  ") if is_certain else text
+    assert file.read_text(encoding="utf-8") == after
+
+
+def test_a_time_for_a_window(workspace: Workspace) -> None:
+    """A time in place of a window is answered with the window of that length, if there is one."""
+    for time, is_listed in (("10m", True), ("11m", False)):
+        rule = f"{{condition: {{timeWindow: {time}}}}}"
+        workspace.write("alert.yaml", f"{ALERT}  logsThreshold: {{rules: [{rule}]}}\n")
+
+        found = workspace.run("validate", "--format", "json").json["complaints"]
+
+        (advice,) = (one["suggestion"] for one in found if "timeWindow" in one["message"])
+        assert ("LOGS_TIME_WINDOW_VALUE_MINUTES_10" in advice) is is_listed

@@ -121,7 +121,7 @@ DOUBTS = [
     replace(_doubt("more than a service takes", "M307", "7:30", "at most 100", slo().replace("99.9", "101")), exits=4),
     replace(_doubt("an SLO of nothing", "M310", "6:3", "measures nothing", slo().replace(f"  requestBasedMetricSli: {SLI}\n", ""), "write requestBasedMetricSli or windowBasedMetricSli"), exits=4),
     _doubt("a dashboard variable twice", "M312", "9:15", "names an item of this list already", board("variables:", "  - name: team", "  - name: team")),
-    _doubt("a PromQL query", "L901", "9:58", "is never closed", slo("windowBasedMetricSli:", "  query: {query: 'sum(rate(http_requests_total{job=\"a\"}[5m))'}", "  window: WINDOW_SLO_WINDOW_1_MINUTE", "  comparisonOperator: COMPARISON_OPERATOR_GREATER_THAN", "  threshold: 1").replace(f"  requestBasedMetricSli: {SLI}\n", "")),
+    _doubt("a PromQL query", "L901", "9:58", "is never closed", slo("windowBasedMetricSli:", "  query: {query: 'sum(rate(http_requests_total{job=\"a\"}[5m))'}", "  window: WINDOW_SLO_WINDOW_1_MINUTE", "  comparisonOperator: COMPARISON_OPERATOR_GREATER_THAN", "  threshold: 1").replace(f"  requestBasedMetricSli: {SLI}\n", ""), "[5m]"),
     _doubt("a Lucene query", "L902", "9:36", "joins two conditions", view('searchQuery: {query: "level:a OR AND b"}')),
     _doubt("an expression of other tools", "M504", "9:16", "is sent as text", slo("description: ${var.team}"), "${var:team}"),
     _doubt("a key in git", "M313", "9:16", "looks like a key", slo("description: AKIAIOSFODNN7EXAMPLE"), "${secret:NAME}"),

@@ -172,7 +172,7 @@ MANY = 20
 
 
 def remarks(checked: Checked, options: Options) -> Iterator[str]:
-    """Yield that there could be a baseline, or how many of its lines are not needed."""
+    """Yield that there could be a baseline, that it is gone, or how many lines are not needed."""
     project, workspace = checked.project, checked.workspace
     if project is None or workspace.errors:
         return
@@ -183,6 +183,12 @@ def remarks(checked: Checked, options: Options) -> Iterator[str]:
                 f"to accept these for now, write `{_SETTING}` in {PROJECT_FILE}, then "
                 f"`{on_all_manifests('validate --update-baseline')}`"
             )
+        return
+    if not (project.root / name).exists():
+        yield (
+            f"`baseline: {safe(name)}` names a file that is not there, so no complaint is "
+            f"accepted: `{on_all_manifests('validate --update-baseline')}` writes it"
+        )
         return
     if not _is_about_all(options, project):
         return

@@ -32,7 +32,7 @@ from reconciler.operations.plan_and_drift import plan_now
 from reconciler.planning.guards import PlanUnderGuard
 from reconciler.planning.guards.plan_limits import consenting
 from reconciler.records.listings import Incident, every_incident, every_incident_event
-from reconciler.records.record import PAGE_SIZE
+from reconciler.records.record import PAGE_SIZE, moment
 from reconciler.report.safe import safe
 from reconciler.runtime.advice import is_in_job
 from reconciler.runtime.progress import NamedWait
@@ -181,7 +181,7 @@ def _why(told: _Facts, touched: Iterable[tuple[model.Change, _Facts]]) -> str:
 def _shared(told: _Facts, change: model.Change, own: _Facts) -> str:
     """Return what an incident shares with one change, the surest first; "" for nothing."""
     if own.alerts & told.alerts:
-        return f"it is of `{change.ref}`"
+        return f"raised by `{change.ref}`"
     if names := sorted(told.names & own.names):
         return f"`{change.ref}` has the name {quoted(names[0])} too"
     if labels := sorted(told.labels & own.labels):
@@ -215,6 +215,7 @@ MOST_CLOCKS_DIFFER: Final = 300.0
 """Seconds by which the service's clock and ours may differ."""
 
 MOST_NAMED: Final = 5
+LONGEST_BEGAN: Final = 30
 
 
 async def with_freeze(asked: PlanUnderGuard) -> model.Plan:
@@ -296,7 +297,10 @@ def _name(stopping: Stopping) -> str:
     """Return the name of an incident for a sentence, with its severity, start and match."""
     incident = stopping.incident
     severity = incident.severity.removeprefix("INCIDENT_SEVERITY_").lower()
-    since = f"since {incident.created_at[:16]}" if incident.created_at else ""
+    began, at = incident.created_at, moment(incident.created_at)
+    if at is not None:
+        began = format_moment(at, UTC, "UTC")
+    since = f"since {began[:LONGEST_BEGAN]}" if began else ""
     about = ", ".join(filter(None, (severity[:20], since, stopping.why)))
     return quoted(incident.name or incident.id) + (f" ({about})" if about else "")
 

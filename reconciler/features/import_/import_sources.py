@@ -227,13 +227,18 @@ def documents_in(document: Json, depth: int = DEEPEST_WRAPPER) -> Iterator[Json]
 
 
 def _as_whole(document: Json) -> Json:
-    """Return a list as the single resource of a kind, if the service has it as one."""
-    if not isinstance(document, list) or not document:
+    """Return a list as the single resource of a kind, if the service has it as one.
+
+    The list may be the only list in a wrapper without objects.
+    """
+    inner = [document] if not isinstance(document, dict) else document.values()
+    lists = [value for value in inner if value and isinstance(value, list | dict)]
+    if len(lists) != 1 or not isinstance(lists[0], list):
         return document
     for kind in KINDS:
         if kind.singleton and kind.destroyable:
-            whole = in_reported_order({kind.destroyable[0]: document}, kind.spec)
-            if kind_like(whole) is kind and all(map(partial(_is_member, kind), document)):
+            whole = in_reported_order({kind.destroyable[0]: lists[0]}, kind.spec)
+            if kind_like(whole) is kind and all(map(partial(_is_member, kind), lists[0])):
                 return whole
     return document
 

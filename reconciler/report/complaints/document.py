@@ -38,11 +38,10 @@ def worst_first(complaints: Iterable[diagnostic.Complaint]) -> list[diagnostic.C
 def advice(complaint: diagnostic.Complaint) -> str:
     """Return what to write instead as a sentence; "" where that is not known."""
     suggestion = complaint.suggestion
-    return (
-        suggestion
-        if not suggestion or isinstance(suggestion, diagnostic.Advice)
-        else f"write {suggestion}"
-    )
+    if not suggestion or isinstance(suggestion, diagnostic.Advice):
+        return suggestion
+    is_guess = complaint.code in diagnostic.GUESSED
+    return f"did you mean {suggestion}?" if is_guess else f"write {suggestion}"
 
 
 def message(complaint: diagnostic.Complaint) -> str:
@@ -222,16 +221,38 @@ NARROWEST = 20
 def complaints_text(complaints: Sequence[diagnostic.Complaint], style: Style) -> str:
     """Return up to twenty complaints in full, errors first, and the others by code.
 
-    Of more than twenty, the first of each code is shown, rarer codes first, and more errors where
-    there is room. `verbose` shows them all.
+    Warnings of one code in one file are whole once. Of more than twenty complaints, the first of
+    each code is shown, rarer codes first, and more errors where there is room. `verbose` shows
+    them all.
     """
     shown, others = worst_first(complaints), list[diagnostic.Complaint]()
     if len(shown) > MOST_SHOWN and not style.verbose:
         shown, others = _picked(shown)
-    lines = [line for complaint in shown for line in (*_lines(complaint, style), "")]
+    lines = [line for alike in _grouped(shown, style) for line in (*_alike_lines(alike, style), "")]
     if more := and_more(len(others), hint=SHOWN_BY_VERBOSE):
         lines += [f"{more}:", *_by_code(others, style), ""]
     return "\n".join((*lines, *_hint(shown, style), ""))
+
+
+def _grouped(
+    shown: Sequence[diagnostic.Complaint], style: Style
+) -> Iterable[list[diagnostic.Complaint]]:
+    """Return warnings of one code in one file, and errors with one message, as one group each."""
+    groups: dict[tuple[object, ...], list[diagnostic.Complaint]] = {}
+    for place, complaint in enumerate(shown):
+        message = complaint.message if complaint.is_error else ""
+        own = place if style.verbose else message
+        groups.setdefault((complaint.file, complaint.code, own), []).append(complaint)
+    return groups.values()
+
+
+def _alike_lines(alike: Sequence[diagnostic.Complaint], style: Style) -> Iterator[str]:
+    first, *others = alike
+    yield from _lines(first, style)
+    for other in others:
+        is_same = message(other) == message(first)
+        text = "the same" if is_same else safe(message(other))
+        yield fitted(f"{style.paint('-->', Colour.DIM)} {_place(other)}  {text}", style)
 
 
 def _picked(

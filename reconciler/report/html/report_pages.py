@@ -431,8 +431,11 @@ def _notice(notice: Notice, identities: Mapping[Ref, str]) -> Markup:
 
 
 def _members(members: Sequence[GuardSentence], identities: Mapping[Ref, str]) -> Iterator[Markup]:
-    for refs, said in members[:MOST_NOTICES]:
-        yield joined((_named(refs, identities), spans(said)))
+    for member in members[:MOST_NOTICES]:
+        parts = [_named(member.refs, identities), spans(member.said)]
+        if member.remedies:
+            parts.append(items(map(spans, member.remedies), "ways"))
+        yield joined(parts)
     if more := and_more(len(members) - MOST_NOTICES):
         yield Markup(more)
 

@@ -27,7 +27,15 @@ from reconciler.report.changes.field_changes import (
 )
 from reconciler.report.drawings import drawing_of, picture_lines
 from reconciler.report.labels import BETWEEN
-from reconciler.report.markdown import COMMENT_BYTES, WHOLE, Fold, code, sentence, with_folds
+from reconciler.report.markdown import (
+    COMMENT_BYTES,
+    WHOLE,
+    Fold,
+    code,
+    place_of,
+    sentence,
+    with_folds,
+)
 from reconciler.report.reasons import describe_remark, in_backticks, reported_notes
 from reconciler.report.safe import columns, safe
 from reconciler.report.table import INDENT, Colour, Style, wrapped
@@ -219,11 +227,16 @@ def _guard_lines(plan: Plan, style: Style) -> Iterator[str]:
             yield from wrapped(
                 sections.guard_heading(block), style, Colour.RED, margin="  ", hang="  "
             )
-            for message in block.messages:
-                yield from wrapped(message, style, margin="    ", hang="  ")
-            for remedy in block.remedies:
-                yield from wrapped(f"- {remedy}", style, Colour.CYAN, margin=INDENT, hang="  ")
+            for member in block.members:
+                yield from wrapped(member.message, style, margin="    ", hang="  ")
+                yield from _remedy_lines(member.remedies, style, f"{INDENT}  ")
+            yield from _remedy_lines(block.remedies, style)
             yield ""
+
+
+def _remedy_lines(remedies: Sequence[str], style: Style, margin: str = INDENT) -> Iterator[str]:
+    for remedy in remedies:
+        yield from wrapped(f"- {remedy}", style, Colour.CYAN, margin=margin, hang="  ")
 
 
 def _orphan_lines(plan: Plan, style: Style) -> Iterator[str]:
@@ -274,6 +287,7 @@ def _text_legend(plan: Plan, style: Style) -> Iterator[str]:
 
 
 MOST_ROWS = 50
+LEGEND_BYTES = 20
 MOST_NOTICES = 20
 MOST_NAMED = 5
 MOST_PLACES = 3
@@ -308,17 +322,24 @@ class _Group:
     is_explicit: bool
 
     @property
+    def has_fold(self) -> bool:
+        """Return whether more than its row is shown."""
+        return bool(self.lines or self.picture or len(self.changes) > 1)
+
+    @property
     def first(self) -> Change:
         """The change that is shown."""
         return self.changes[0]
 
 
-def plan_markdown(plan: Plan, budget: int = COMMENT_BYTES, whole: str = WHOLE) -> str:
+def plan_markdown(
+    plan: Plan, budget: int = COMMENT_BYTES, whole: str = WHOLE, files: str = ""
+) -> str:
     """Return the comment, never above `budget` bytes of UTF-8, ending in a line break.
 
     Diffs that do not fit are left out whole, the largest first, and `whole` names where to find
     them. Counts, warnings and table always stay; they need at most 40,000 bytes. Changes that are
-    alike share one row and one diff.
+    alike share one row and one diff. `files` is the address of the manifests, if it is known.
     """
     changes = sorted(
         (change for change in plan.changes if change.action.is_to_do),
@@ -332,9 +353,7 @@ def plan_markdown(plan: Plan, budget: int = COMMENT_BYTES, whole: str = WHOLE) -
     legend = _markdown_legend(changes)
     head = "\n".join((*_markdown_head(plan), *_warnings(plan), *kinds, *table, *legend, *beside))
     foot = "\n".join(("", f"<sub>digest {code(plan.digest)}</sub>", ""))
-    folds = [
-        _fold(group) for group in groups if group.lines or group.picture or len(group.changes) > 1
-    ]
+    folds = [_fold(group, files) for group in groups if group.has_fold]
     room = budget - len((head + foot).encode()) - 1
     end = ""
     for section, formats in sections.shown_sections(plan):
@@ -351,12 +370,32 @@ def _markdown_head(plan: Plan) -> Iterator[str]:
         where = f"{where} against {commit} (nothing live was asked)"
     yield f"### Plan for {where}: {counts.summary(plan)}"
     yield ""
+    if needed := "; ".join(_needed(plan)):
+        yield f"**Before an apply**: {needed}"
+        yield ""
     if not plan.declared:
         yield sections.emptiness(plan)
         yield ""
     elif not plan.has_changes:
         yield f"{counts.describe_kept(plan.changes)}."
         yield ""
+
+
+def _needed(plan: Plan) -> Iterator[str]:
+    """Yield what each person must do before the plan is applied."""
+    merges = " by the merge" if is_in_job() else ""
+    blocks = guard_blocks(plan.guarded)
+    for consent, words in (
+        ("review", f"a reviewer consents{merges} to"),
+        ("explicit", "whoever applies consents by name to"),
+    ):
+        asking = [block for block in blocks if sections.consent_of(block.first) == consent]
+        if asking:
+            count = sum(len(block.guards) for block in asking)
+            codes = ", ".join(code(block.first.code) for block in asking)
+            yield f"{words} {count:,} ({codes})"
+    if plan.unsettled:
+        yield f"whoever applies settles {plural(len(plan.unsettled), 'create')}"
 
 
 def _warnings(plan: Plan) -> Iterator[str]:
@@ -377,18 +416,19 @@ def _warnings(plan: Plan) -> Iterator[str]:
 
 def _guard(notice: sections.Notice, room: int) -> Iterator[str]:
     """Yield what a guard is about, a list of at most `room` resources, and a list of remedies."""
-    count = f", {plural(notice.size, 'resource')}" if notice.size > 1 else ""
+    count = f", {notice.count}" if notice.size > 1 else ""
     subject = notice.words[:1].upper() + notice.words[1:]
     consent = MERGING if notice.is_reviewed and is_in_job() else notice.title
     yield f"⚠️ **{subject}** ({code(notice.code)}{count}): {consent}"
     yield ""
     rest = notice.size
-    for refs, said in notice.members:
+    for member in notice.members:
         if room <= 0:
             break
+        refs = member.refs
         shown = len(refs[:room]) or 1
         room, rest = room - shown, rest - (len(refs) or 1)
-        text = sentence(said, LONGEST_SAID)
+        text = sentence(member.said, LONGEST_SAID)
         if not refs:
             yield f"- {text}"
         elif text.startswith("`"):
@@ -396,6 +436,7 @@ def _guard(notice: sections.Notice, room: int) -> Iterator[str]:
             yield f"- {first_few(refs, shown, _cell)} {text}"
         else:
             yield f"- {first_few(refs, shown, _cell)}{text}"
+        yield from (f"  - {sentence(way, LONGEST_SAID)}" for way in member.remedies)
     if rest:
         yield f"- {and_more(rest)}"
     if notice.ways:
@@ -487,27 +528,38 @@ def _table(groups: Sequence[_Group], room: int) -> Iterator[str]:
     yield "| action | resource | what | evidence | note |"
     yield "|---|---|---|---|---|"
     shown = 0
+    often = Counter(group.note for group in groups[:MOST_ROWS])
+    shared: dict[str, str] = {}
     for group in groups[:MOST_ROWS]:
-        row = _row(group)
-        room -= len(row.encode()) + 1
+        note, size, number = group.note, 0, ""
+        if note and often[note] > 1:
+            size = 0 if note in shared else len(note.encode()) + LEGEND_BYTES
+            number = shared.get(note, f"({len(shared) + 1})")
+        row = _row(group, number or note)
+        room -= len(row.encode()) + 1 + size
         if room < 0:
             break
         shown += 1
+        if number:
+            shared[note] = number
         yield row
     if more := and_more(sum(len(group.changes) for group in groups[shown:])):
         yield f"| | {more} | | | |"
     yield ""
+    for note, number in shared.items():
+        yield f"<sub>{number} {note}</sub>"
+        yield ""
 
 
-def _row(group: _Group) -> str:
+def _row(group: _Group, note: str) -> str:
     change, others = group.first, len(group.changes) - 1
     mark = "⚠️&nbsp;" if group.is_marked else ""
     sign = f"{mark}`{change.action.value}`&nbsp;{change.action.word}"
     more = f" and {others:,} alike" if others else ""
     named = _cell(str(change.ref))
-    return (
-        f"| {sign} | {named}{more} | {_what(change)} | {counts.evidence(change)} | {group.note} |"
-    )
+    if not group.has_fold and change.source is not None:
+        named += f" in {_cell(str(change.source))}"
+    return f"| {sign} | {named}{more} | {_what(change)} | {counts.evidence(change)} | {note} |"
 
 
 def _what(change: Change) -> str:
@@ -563,14 +615,16 @@ def _markdown_legend(changes: Sequence[Change]) -> Iterator[str]:
         yield ""
 
 
-def _fold(group: _Group) -> Fold:
+def _fold(group: _Group, files: str) -> Fold:
     others = group.changes[1:]
     lines = (*group.lines, *_names(others))
     title = f"{group.first.action.word}, {counts.evidence(group.first)}"
     if others:
         title += f" and {len(others):,} alike"
     is_open = None if group.first.action is Action.UPDATE else False
-    return Fold(str(group.first.ref), title, lines, group.picture, group.is_explicit or is_open)
+    place = place_of(group.first.source, files)
+    is_open = group.is_explicit or is_open
+    return Fold(str(group.first.ref), title, lines, group.picture, is_open, place)
 
 
 def _names(others: Sequence[Change]) -> Iterator[str]:

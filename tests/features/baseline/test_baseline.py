@@ -205,6 +205,7 @@ def test_many_warnings_lead_to_a_baseline(project: Workspace) -> None:
                 "name: errors, id: 2f6a1c1e", f"name: n{number:02}, id: 2f6a1c{number:02}"
             )
             project.write("alert.yaml" if not number else f"alert{number}.yaml", text)
+        project.write("baseline.jsonl", "")
         for has_one in (False, True):
             project.settle(f"{PROJECT}baseline: baseline.jsonl\n" if has_one else PROJECT)
             said[count, has_one] = "--update-baseline" in typed("validate").err
@@ -222,3 +223,13 @@ def test_lines_that_are_not_needed_are_counted(project: Workspace) -> None:
 
     assert ["of baseline.jsonl" in said for said in (before, after, part)] == [False, True, False]
     assert "of baseline.jsonl" not in typed("validate").err
+
+
+@pytest.mark.usefixtures("project")
+def test_a_baseline_that_is_gone_is_named() -> None:
+    """A setting whose file is not there is reported, until an update writes the file."""
+    gone = typed("validate")
+    typed("validate", "--update-baseline")
+
+    assert gone.err.count("baseline.jsonl") == 1
+    assert "baseline.jsonl" not in typed("validate").err

@@ -24,7 +24,15 @@ from reconciler.ci.forge import Marker
 from reconciler.ci.result import Origin, plan_comment
 from reconciler.document import Json
 from reconciler.features.freeze import freeze_guard
-from reconciler.model import FROZEN, GUARDS, ClockUnchecked, FreezeUnknown, GuardViolation, Manifest
+from reconciler.model import (
+    FROZEN,
+    GUARDS,
+    NOT_APPROVED,
+    ClockUnchecked,
+    FreezeUnknown,
+    GuardViolation,
+    Manifest,
+)
 from reconciler.planning.guards import Agreed, unmet
 from reconciler.report.html import plan_html
 from reconciler.report.plan.formats import plan_text
@@ -145,7 +153,7 @@ def test_matching_incidents(
     ("incident", "event", "declared", "why"),
     [
         ({"name": "errors"}, None, alert(), "`AlertDefinition/errors` has the name `errors` too"),
-        ({}, {"alertId": ALERT_ID}, alert(), "it is of `AlertDefinition/errors`"),
+        ({}, {"alertId": ALERT_ID}, alert(), "raised by `AlertDefinition/errors`"),
         (
             {"displayLabels": {"Team": "Pay"}},
             None,
@@ -324,7 +332,7 @@ def test_what_lifts_it() -> None:
     every = [GuardViolation(said="x", remedies=(), code=code) for code in GUARDS]
     all_else = Agreed(flags={"allow-destroy", "new-journal"}, override=True, reviewed=True)
 
-    assert [violation.code for violation in unmet(every, all_else)] == [FROZEN]
+    assert [violation.code for violation in unmet(every, all_else)] == [FROZEN, NOT_APPROVED]
     left = [violation.code for violation in unmet(every, Agreed(flags={"break-glass"}))]
     assert left == [code for code in GUARDS if code != FROZEN]
 

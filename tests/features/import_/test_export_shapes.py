@@ -120,8 +120,9 @@ def test_policies() -> None:
 
     listed: list[Json] = [POLICY, other]
     whole: Json = {"policies": listed}
+    wrapped: Json = {"items": listed, "total": 2}
 
-    for document in (listed, whole):
+    for document in (listed, whole, wrapped):
         one = only(document)
         assert one.kind.name == "LogPolicySet"
         assert [item["policy"]["name"] for item in one.spec["policies"]] == ["blocked", "kept"]  # type: ignore[call-overload,index,union-attr]  # of this shape
