@@ -32,6 +32,7 @@ from reconciler.ci.commits import (
 )
 from reconciler.ci.conversation import Conversation, Review, propose
 from reconciler.ci.result import (
+    MOST_ERRORS,
     CommentResult,
     Failure,
     JobResult,
@@ -62,7 +63,12 @@ from reconciler.operations.added_by_features import (
     STEPS,
     wait_before_lock,
 )
-from reconciler.operations.apply_plan import Consent, plan_and_apply, with_added_consent
+from reconciler.operations.apply_plan import (
+    Consent,
+    NotConsented,
+    plan_and_apply,
+    with_added_consent,
+)
 from reconciler.operations.check_project import Checked
 from reconciler.operations.open_project import Options, Reporter, made_now
 from reconciler.operations.open_session import Session, counts_of
@@ -304,12 +310,11 @@ class Job:
         return made
 
     def _approved(self, made: Plan, session: Session) -> Plan:
-        """Return the plan with the consent that it has by now, if the job was given any."""
-        if files := self.talk.inputs.files:
-            try:
-                made, _ = with_added_consent(session, made, Consent(files=files))
-            except ReconcilerError as error:
-                words(safe(f"the consent of the plan is decided at its apply: {error}"))
+        """Return the plan with the consent that it has by now."""
+        try:
+            made, _ = with_added_consent(session, made, Consent(files=self.talk.inputs.files))
+        except ReconcilerError as error:
+            words(safe(f"the consent of the plan is decided at its apply: {error}"))
         return made
 
     def _owned(self, made: Plan, project: Project) -> Plan:
@@ -351,9 +356,20 @@ class Job:
             if has_work(made):
                 self.result.keep_comment(self.talk.show_applying(review.comment, made))
 
-        made, applied = plan_and_apply(session, agree, "ci apply", begin=begin)
+        try:
+            made, applied = plan_and_apply(session, agree, "ci apply", begin=begin)
+        except NotConsented as refused:
+            self._leave_out(refused)
+            raise
         assert applied is not None  # noqa: S101 - a job is never asked
         return made, applied
+
+    def _leave_out(self, refused: NotConsented) -> None:
+        """Leave the guards of a refusal out of the plan, where the refusal is shown whole."""
+        made, keys = self.result.plan, {guard.key for guard in refused.guards}
+        if made is not None and len(str(refused).splitlines()) <= MOST_ERRORS:
+            left = tuple(guard for guard in made.guarded if guard.key not in keys)
+            self.result.plan = replace(made, guarded=left)
 
     def _drift(self) -> None:
         """Compare live with the last apply; remember and propose it, as the inputs say."""

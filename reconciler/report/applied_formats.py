@@ -23,6 +23,7 @@ from reconciler.report.reasons import message_of, remedies_of
 from reconciler.report.safe import json_text, safe
 from reconciler.report.sections import (
     ToldWatchersDocument,
+    consents_markdown,
     describe_alert,
     reported_watchers,
     reported_watchers_markdown,
@@ -377,6 +378,9 @@ def _lines(result: ApplyResult) -> Iterator[str]:
     where = code(result.plan.environment, LONGEST_NAME)
     yield f"### {title} {where}: {_counted(result.outcomes, ',') or 'nothing was written'}"
     yield ""
+    if given := consents_markdown(result.plan):
+        yield given
+        yield ""
     if result.plan.selected is not None:
         yield sentence(describe_selection(result.plan.selected), LONGEST_LINE)
         yield ""

@@ -15,11 +15,11 @@ from reconciler import model
 from reconciler.model.guards import GuardBlock, GuardLevel, GuardSentence, guard_blocks
 from reconciler.model.quoting import quoted
 from reconciler.report.counts import describe_selection
-from reconciler.report.markdown import LONGEST_NAME, code, listed_items
+from reconciler.report.markdown import LONGEST_NAME, code, listed_items, sentence
 from reconciler.report.reasons import after_rollback, describe_remark, in_backticks, reported_notes
 from reconciler.report.safe import safe
 from reconciler.report.table import Colour, Style, wrapped
-from reconciler.report.words import first_few, plural
+from reconciler.report.words import as_sentence, first_few, plural
 from reconciler.runtime.advice import on_journal
 
 
@@ -108,7 +108,7 @@ def notices(plan: model.Plan) -> Iterator[Notice]:
             else ()
         )
         yield Notice("note", said=describe_remark(remark, in_backticks), ways=ways)
-    yield from map(_of_block, guard_blocks(plan.guarded))
+    yield from map(_of_block, guard_blocks(open_guards(plan)))
     for change in plan.changes:
         if change.destroys and not _reported_by_guard(change, plan):
             yield Notice("destroys permanently", "", (change.ref,), names=change.destroys)
@@ -125,6 +125,26 @@ def notices(plan: model.Plan) -> Iterator[Notice]:
     for title, words, about in _alike(plan, alone):
         if about:
             yield Notice(title, words, tuple(change.ref for change in about))
+
+
+def open_guards(plan: model.Plan) -> Iterator[model.GuardViolation]:
+    """Yield the guards of a plan, without those that `consents` is about."""
+    yield from (guard for guard in plan.guarded if not (guard.is_met and guard.given))
+
+
+def consents(plan: model.Plan) -> Iterator[str]:
+    """Yield who gave consent, a sentence for each guard that knows it; names are in backticks."""
+    yield from (guard.given for guard in plan.guarded if guard.is_met and guard.given)
+
+
+LONGEST_CONSENT = 2_000
+
+
+def consents_markdown(plan: model.Plan) -> str:
+    """Return who gave consent, a paragraph each, "" where no guard knows it."""
+    return "\n\n".join(
+        f"✅ {sentence(as_sentence(given), LONGEST_CONSENT)}" for given in consents(plan)
+    )
 
 
 def _of_block(block: GuardBlock) -> Notice:
