@@ -221,9 +221,9 @@ def _found(made: Plan, consent: Consent, signers: Signers, history: History) -> 
     for file in files_in([path for paths in consent.files.values() for path in paths]):
         about = wrong
         try:
-            document = read_approval(file)
-            about = wrong if document["statement"]["digest"] == plan.digest else others
-            valid.append(verify(document, plan, signers))
+            approval = read_approval(file)
+            about = wrong if approval["statement"]["digest"] == plan.digest else others
+            valid.append(verify(approval, plan, signers))
         except ValueError as error:
             about.append(f"{quoted(file.name)}: {error}")
     # A folder keeps the approvals of earlier plans. Without a reviewed plan each is named, as the

@@ -212,21 +212,24 @@ def test_the_comment_of_an_approved_apply(bound: Jobs, keys: Keys) -> None:
 
 
 def test_the_steps_of_an_approver(bound: Jobs, keys: Keys) -> None:
-    """The comment on a plan names approvers, artifact, command, and the folder of the input."""
+    """The comment on a plan names approvers, artifact and command, and a folder to commit to."""
     without = bound.change()
     generic = bound.comment
-    folder = Path(folder_of(bound, keys))
-    (folder / "alice.approval").unlink(missing_ok=True)
+    (bound.root / "signed").mkdir()
+    inside = bound.change(approvals="signed")
+    committed_to = bound.comment
 
-    ran = bound.change(approvals=str(folder))
+    ran = bound.change(approvals=folder_of(bound, keys))
 
-    for text in (generic, bound.comment):
+    for text in (generic, committed_to, bound.comment):
         assert all(f"`{name}`" in text for name in ("alice", "bob", "carol"))
         assert f"`{ran.outputs['artifact-name']}`" in text
-        assert f"reconciler approve {Path(ran.outputs['plan-path']).name} --out" in text
-    assert (without.code, ran.code) == (0, 0)
-    assert "approvals: approvals/production" in generic
-    assert f"--out {folder}/NAME.approval" in bound.comment
+        assert f"reconciler approve {Path(ran.outputs['plan-path']).name}" in text
+    assert (without.code, inside.code, ran.code) == (0, 0, 0)
+    assert "--out approvals/production/" in generic
+    assert "`approvals: approvals/production`" in generic
+    assert "--out signed/" in committed_to
+    assert "approve plan-default.json`" in bound.comment
 
 
 def test_a_refusal_is_shown_once(bound: Jobs, keys: Keys) -> None:
@@ -237,10 +240,10 @@ def test_a_refusal_is_shown_once(bound: Jobs, keys: Keys) -> None:
     ran = bound.merged(approvals=folder)
 
     assert ran.code == REFUSED
+    assert "The plan as it is now" in bound.comment
     for text in (bound.comment, ran.summary):
         assert text.count("not-approved") == 1
         assert text.count("`alice` until") == 1
-        assert "The plan as it is now" in bound.comment
 
 
 def test_approvals_of_other_plans_are_counted(bound: Jobs, keys: Keys) -> None:
