@@ -12,7 +12,14 @@ from pydantic import ConfigDict, Field, with_config
 from typing_extensions import TypedDict
 
 from reconciler import model
-from reconciler.model.guards import GuardBlock, GuardLevel, GuardSentence, guard_blocks
+from reconciler.model.guards import (
+    APPROVAL,
+    GuardBlock,
+    GuardLevel,
+    GuardSentence,
+    flag_of,
+    guard_blocks,
+)
 from reconciler.model.quoting import quoted
 from reconciler.report.counts import describe_selection
 from reconciler.report.markdown import LONGEST_NAME, code, listed_items, sentence
@@ -90,9 +97,10 @@ def _formats_of(name: str) -> SectionFormats[Any]:
 
 
 LISTED_DESTROYS = 5
-ConsentState: TypeAlias = GuardLevel | Literal["given"]
+ConsentState: TypeAlias = GuardLevel | Literal["approval", "given"]
 CONSENT_WORDS: Mapping[ConsentState, str] = {
     "explicit": "whoever applies must consent by name, as a review is not enough",
+    "approval": "approvers must sign this plan, as a review is not enough",
     "review": "a reviewer must consent",
     "given": "consented to",
 }
@@ -175,7 +183,9 @@ def guard_heading(block: GuardBlock) -> str:
 
 def consent_of(guard: model.GuardViolation) -> ConsentState:
     """Return who may still consent to a guard."""
-    return "given" if guard.is_met else guard.level
+    if guard.is_met:
+        return "given"
+    return "approval" if flag_of(guard.code) == APPROVAL else guard.level
 
 
 def describe_partial(plan: model.Plan) -> Iterator[str]:

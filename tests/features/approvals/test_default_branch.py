@@ -221,6 +221,7 @@ def test_the_steps_of_an_approver(bound: Jobs, keys: Keys) -> None:
 
     ran = bound.change(approvals=folder_of(bound, keys))
 
+    assert "must consent by name" not in generic
     for text in (generic, committed_to, bound.comment):
         assert all(f"`{name}`" in text for name in ("alice", "bob", "carol"))
         assert f"`{ran.outputs['artifact-name']}`" in text
