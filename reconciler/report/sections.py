@@ -145,7 +145,7 @@ def consents(plan: model.Plan) -> Iterator[str]:
     yield from (guard.given for guard in plan.guarded if guard.is_met and guard.given)
 
 
-LONGEST_CONSENT = 2_000
+LONGEST_CONSENT = 1_000
 
 
 def consents_markdown(plan: model.Plan) -> str:
