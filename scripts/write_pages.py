@@ -24,7 +24,7 @@ from reconciler.journal.entries import ENTRY_NAMES, Entry, Header
 from reconciler.journal.line_fields import JournalLine, in_lines
 from reconciler.kinds import BY_NAME, KINDS
 from reconciler.model import Reason, Ref, Remark
-from reconciler.model.guards import GUARDS, REVIEW_LEVEL
+from reconciler.model.guards import BREAK_GLASS, GUARDS, NOT_APPROVED, REVIEW_LEVEL
 from reconciler.project.settings import ALLOWABLE
 from reconciler.report.explanations.pages import EXIT, FAMILIES, Explanation, explanation
 from reconciler.syntax.diagnostic import AUDITED, CODES
@@ -206,6 +206,7 @@ def _guard(code: str) -> str:
     ways = ["a review"] if guard.level == REVIEW_LEVEL else []
     ways += ["`allow`"] if code in allowed else []
     ways += [f"`--{guard.flag or 'override-guard'}`"]
+    ways += [f"`--{BREAK_GLASS}` where it is permitted"] if code == NOT_APPROVED else []
     link = f"[`{code}`]({CODES_AT}/{code}.md)"
     return f"| {link} | {guard.level} | {_explained(code).title} | {', '.join(ways)} |"
 

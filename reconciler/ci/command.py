@@ -35,7 +35,7 @@ from reconciler.operations.added_by_features import (
 from reconciler.operations.open_project import Options, open_project
 from reconciler.project import BASE_URL, MOST_SHARDS, SHARD, Environment, choose_environment
 from reconciler.report.ci_documents import matrix_json
-from reconciler.runtime.advice import in_job
+from reconciler.runtime.advice import PlanOfJob, in_job
 from reconciler.runtime.connection import key_of_job, keys_in, with_key, with_variables
 from reconciler.runtime.progress import Waits
 
@@ -158,7 +158,8 @@ def ci(
             result = JobResult(command=inputs.command)
             job = Job(talk=talk, options=options, has_key=bool(key.strip()), result=result)
             # Where another command advises an apply, a person runs it.
-            with in_job() if inputs.command in ("plan", "apply") else nullcontext():
+            plan = PlanOfJob(inputs.artifact, inputs.plan_file.name)
+            with in_job(plan) if inputs.command in ("plan", "apply") else nullcontext():
                 _carry_out(job)
         job.tell()
     if result.code == ExitCode.DIFFERENT:

@@ -278,14 +278,12 @@ class Job:
         return made
 
     def _approved(self, made: model.Plan, session: open_session.Session) -> model.Plan:
-        """Return the plan with the consent that it has by now, if the job was given any."""
-        if files := self.talk.inputs.files:
-            try:
-                made, _ = apply_plan.with_added_consent(
-                    session, made, apply_plan.Consent(files=files)
-                )
-            except errors.ReconcilerError as error:
-                words(safe(f"the consent of the plan is decided at its apply: {error}"))
+        """Return the plan with the consent that it has by now."""
+        consent = apply_plan.Consent(files=self.talk.inputs.files)
+        try:
+            made, _ = apply_plan.with_added_consent(session, made, consent)
+        except errors.ReconcilerError as error:
+            words(safe(f"the consent of the plan is decided at its apply: {error}"))
         return made
 
     def _owned(self, made: model.Plan, project: Project) -> model.Plan:
@@ -330,9 +328,20 @@ class Job:
                 folder = self.result.checked.folder
                 self.result.keep_comment(self.talk.show_applying(review.comment, made, folder))
 
-        made, applied = apply_plan.plan_and_apply(session, agree, "ci apply", begin=begin)
+        try:
+            made, applied = apply_plan.plan_and_apply(session, agree, "ci apply", begin=begin)
+        except apply_plan.NotConsented as refused:
+            self._leave_out(refused)
+            raise
         assert applied is not None  # noqa: S101 - a job is never asked
         return made, applied
+
+    def _leave_out(self, refused: apply_plan.NotConsented) -> None:
+        """Leave the guards of a refusal out of the plan, where the refusal is shown whole."""
+        made, keys = self.result.plan, {guard.key for guard in refused.guards}
+        if made is not None and len(str(refused).splitlines()) <= results.MOST_ERRORS:
+            left = tuple(guard for guard in made.guarded if guard.key not in keys)
+            self.result.plan = replace(made, guarded=left)
 
     def _drift(self) -> None:
         """Compare live with the last apply; remember and propose it, as the inputs say."""

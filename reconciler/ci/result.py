@@ -29,6 +29,7 @@ from reconciler.report.markdown import COMMENT_BYTES, LONGEST_NAME, SUMMARY_BYTE
 from reconciler.report.plan.document import change_document
 from reconciler.report.plan.formats import plan_markdown
 from reconciler.report.safe import safe
+from reconciler.report.sections import consents_markdown
 from reconciler.report.table import Style
 from reconciler.report.words import first_few, plural
 from reconciler.syntax.diagnostic import CODES
@@ -386,7 +387,9 @@ def summary_of(result: JobResult, whole: str) -> str:
         errors = [error for error in result.failure.errors if error not in below]
         parts.append(failure_markdown(title, errors))
     if result.plan is not None:
-        above = f"{result.compared.note}\n\n" if result.is_offline else ""
+        given = consents_markdown(result.plan) if result.applied is None else ""
+        notes = (result.compared.note if result.is_offline else "", given)
+        above = "".join(f"{note}\n\n" for note in notes if note)
         parts.append(above + plan_markdown(result.plan, budget=SUMMARY_BYTES // 2, whole=whole))
     elif result.look is not None:
         title = "drift" if result.code == ExitCode.DIFFERENT else "no drift"
@@ -528,8 +531,9 @@ def plan_comment(
     `offline` is the notice for a plan that was not compared with live.
     """
     unseen = offline if marker.state == "offline" else ""
+    given = consents_markdown(plan)
     reviewed = changes_line(plan) if marker.digest else ""
-    head = "".join(f"{part}\n\n" for part in (unseen, said) if part)
+    head = "".join(f"{part}\n\n" for part in (unseen, said, given) if part)
     foot = origin.foot(marker)
     room = COMMENT_BYTES - sum(
         len(part.encode()) + 1 for part in (marker.line, reviewed, head, foot)

@@ -165,7 +165,8 @@ class GuardViolation:
     time, "" if that is unknown. `code` is the permanent name of the guard: docs/guards.md.
     `destroys` lists all that would be destroyed. `figures` must be the same for a review to consent
     to it, if that is not `said`. `own_level` is its level if that is not the level of its code,
-    `is_met` whether consent was given, and `emergency` the reason of --break-glass that lifted it.
+    `is_met` whether consent was given, `given` who gave it as a sentence, "" where that is unknown,
+    and `emergency` the reason of --break-glass that lifted it.
     """
 
     ref: Ref | None = None
@@ -177,6 +178,7 @@ class GuardViolation:
     figures: str = ""
     own_level: GuardLevel | None = None
     is_met: bool = False
+    given: str = ""
     emergency: str = ""
 
     @property

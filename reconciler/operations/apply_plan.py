@@ -20,6 +20,7 @@ from reconciler.model.guards import (
     NEW_JOURNAL,
     REVIEW_LEVEL,
     GuardBlock,
+    GuardViolation,
     flag_of,
     guard_blocks,
 )
@@ -183,6 +184,16 @@ def with_added_consent(session: Session, made: Plan, consent: Consent) -> tuple[
     return made, consent
 
 
+class NotConsented(GuardRefused):
+    """The guards of a plan that its consent does not lift."""
+
+    def __init__(self, guards: Sequence[GuardViolation], *, is_reviewed: bool) -> None:
+        super().__init__(
+            *(refusal(block, is_reviewed=is_reviewed) for block in guard_blocks(guards))
+        )
+        self.guards = guards
+
+
 def check(made: Plan, consent: Consent, reporter: Reporter) -> None:
     """Check a plan before anything is written.
 
@@ -201,9 +212,7 @@ def check(made: Plan, consent: Consent, reporter: Reporter) -> None:
         raise Stale(_describe_stale(made, str(expected), consent, reporter))
     found = unmet(made.guarded, consent.agreed_of(made))
     if found:
-        raise GuardRefused(
-            *(refusal(block, is_reviewed=consent.is_reviewed) for block in guard_blocks(found))
-        )
+        raise NotConsented(found, is_reviewed=consent.is_reviewed)
 
 
 def refusal(block: GuardBlock, *, is_reviewed: bool = False) -> str:

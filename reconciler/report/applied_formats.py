@@ -375,6 +375,9 @@ def _lines(result: ApplyResult) -> Iterator[str]:
     where = code(result.plan.environment, LONGEST_NAME)
     yield f"### {title} {where}: {_counted(result.outcomes, ',') or 'nothing was written'}"
     yield ""
+    if given := sections.consents_markdown(result.plan):
+        yield given
+        yield ""
     if result.plan.selected is not None:
         yield sentence(describe_selection(result.plan.selected), LONGEST_LINE)
         yield ""

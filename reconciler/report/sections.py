@@ -10,14 +10,21 @@ from pydantic import ConfigDict, Field, with_config
 from typing_extensions import TypedDict
 
 from reconciler import model
-from reconciler.model.guards import GuardBlock, GuardLevel, GuardSentence, guard_blocks
+from reconciler.model.guards import (
+    APPROVAL,
+    GuardBlock,
+    GuardLevel,
+    GuardSentence,
+    flag_of,
+    guard_blocks,
+)
 from reconciler.model.quoting import quoted
 from reconciler.report.counts import describe_selection
-from reconciler.report.markdown import LONGEST_NAME, code, listed_items
+from reconciler.report.markdown import LONGEST_NAME, code, listed_items, sentence
 from reconciler.report.reasons import after_rollback, describe_remark, in_backticks, reported_notes
 from reconciler.report.safe import safe
 from reconciler.report.table import Colour, Style, wrapped
-from reconciler.report.words import first_few, plural
+from reconciler.report.words import as_sentence, first_few, plural
 from reconciler.runtime.advice import on_journal
 
 
@@ -89,9 +96,10 @@ def _formats_of(name: str) -> SectionFormats[Any]:
 
 
 LISTED_DESTROYS = 5
-ConsentState: TypeAlias = GuardLevel | Literal["given"]
+ConsentState: TypeAlias = GuardLevel | Literal["approval", "given"]
 CONSENT_WORDS: Mapping[ConsentState, str] = {
     "explicit": "whoever applies must consent by name, as a review is not enough",
+    "approval": "approvers must sign this plan, as a review is not enough",
     "review": "a reviewer must consent",
     "given": "consented to",
 }
@@ -107,7 +115,7 @@ def notices(plan: model.Plan) -> Iterator[Notice]:
             else ()
         )
         yield Notice("note", said=describe_remark(remark, in_backticks), ways=ways)
-    yield from map(_of_block, guard_blocks(plan.guarded))
+    yield from map(_of_block, guard_blocks(open_guards(plan)))
     for change in plan.changes:
         if change.destroys and not _reported_by_guard(change, plan):
             yield Notice("destroys permanently", "", (change.ref,), names=change.destroys)
@@ -124,6 +132,26 @@ def notices(plan: model.Plan) -> Iterator[Notice]:
     for title, words, about in _alike(plan, alone):
         if about:
             yield Notice(title, words, tuple(change.ref for change in about))
+
+
+def open_guards(plan: model.Plan) -> Iterator[model.GuardViolation]:
+    """Yield the guards of a plan, without those that `consents` is about."""
+    yield from (guard for guard in plan.guarded if not (guard.is_met and guard.given))
+
+
+def consents(plan: model.Plan) -> Iterator[str]:
+    """Yield who gave consent, a sentence for each guard that knows it; names are in backticks."""
+    yield from (guard.given for guard in plan.guarded if guard.is_met and guard.given)
+
+
+LONGEST_CONSENT = 1_000
+
+
+def consents_markdown(plan: model.Plan) -> str:
+    """Return who gave consent, a paragraph each, "" where no guard knows it."""
+    return "\n\n".join(
+        f"✅ {sentence(as_sentence(given), LONGEST_CONSENT)}" for given in consents(plan)
+    )
 
 
 def _of_block(block: GuardBlock) -> Notice:
@@ -155,7 +183,9 @@ def guard_heading(block: GuardBlock) -> str:
 
 def consent_of(guard: model.GuardViolation) -> ConsentState:
     """Return who may still consent to a guard."""
-    return "given" if guard.is_met else guard.level
+    if guard.is_met:
+        return "given"
+    return "approval" if flag_of(guard.code) == APPROVAL else guard.level
 
 
 def describe_partial(plan: model.Plan) -> Iterator[str]:

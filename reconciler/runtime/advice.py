@@ -42,7 +42,18 @@ class Here:
 
 _NOWHERE: Final = Here()
 _here: ContextVar[Here] = ContextVar("here", default=_NOWHERE)
-_in_job: ContextVar[bool] = ContextVar("in_job", default=False)
+
+
+@dataclass(frozen=True, slots=True)
+class PlanOfJob:
+    """The artifact that a job keeps its plan in, and the name of the plan's file there."""
+
+    artifact: str = "plan"
+    file: str = "plan.json"
+
+
+_PLAN: Final = PlanOfJob()
+_in_job: ContextVar[PlanOfJob | None] = ContextVar("in_job", default=None)
 
 
 _ADDED: Final = Rows[object]("commands")
@@ -64,9 +75,9 @@ def lead_back(way: str) -> None:
 
 
 @contextmanager
-def in_job() -> Iterator[None]:
+def in_job(plan: PlanOfJob = _PLAN) -> Iterator[None]:
     """Advise actions for CI inside this context: a merge, or a run by hand with an input."""
-    before = _in_job.set(True)
+    before = _in_job.set(plan)
     try:
         yield
     finally:
@@ -75,7 +86,12 @@ def in_job() -> Iterator[None]:
 
 def is_in_job() -> bool:
     """Return whether the reader of the advice acts by a merge or a workflow."""
-    return _in_job.get()
+    return _in_job.get() is not None
+
+
+def plan_of_job() -> PlanOfJob:
+    """Return where people find the plan of this job."""
+    return _in_job.get() or _PLAN
 
 
 def on_journal(command: str, rest: str = "", *, environment: str = "") -> str:

@@ -154,6 +154,18 @@ def test_a_job_names_the_workflow(applied: Jobs) -> None:
         assert "`allow-destroy: REASON`" in text
 
 
+def test_a_refusal_is_not_said_again(applied: Jobs) -> None:
+    """A guard that refuses an apply is in its comment once, and is not in the plan below it."""
+    without_policy(applied)
+    applied.change(on_refusal="warn")
+
+    ran = applied.merged()
+
+    assert "The plan as it is now" in applied.comment
+    assert "[destroys-all]" in applied.comment
+    assert "(`destroys-all`" not in applied.comment + ran.summary
+
+
 @pytest.mark.promise("S16")
 def test_a_job_names_no_flags(applied: Jobs) -> None:
     """No remedy of a job is one of a laptop: a review consents by the merge."""

@@ -40,7 +40,7 @@ def steps_in(document: Any) -> Iterator[dict[str, Any]]:
             yield from steps_in(item)
 
 
-@pytest.mark.parametrize("name", ["adopt.md", "ci.md", "forks.md", "nightly.md"])
+@pytest.mark.parametrize("name", ["adopt.md", "approvals.md", "ci.md", "forks.md", "nightly.md"])
 def test_every_step_is_one(name: str) -> None:
     """Each step that a page shows names inputs there are, with values that they take."""
     text = (TARGET.parent / name).read_text(encoding="utf-8")

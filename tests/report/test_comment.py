@@ -34,6 +34,7 @@ from reconciler.features.policy_samples.policy_impact import (
 )
 from reconciler.features.policy_samples.policy_impact_formats import policy_impact_markdown
 from reconciler.model import (
+    GuardViolation,
     InDoubt,
     Objected,
     Outcome,
@@ -44,6 +45,7 @@ from reconciler.model import (
     Unchanged,
     Written,
 )
+from reconciler.model.quoting import quoted
 from reconciler.report.applied_formats import ApplyResult, applied_markdown
 from reconciler.report.markdown import COMMENT_BYTES
 
@@ -115,6 +117,25 @@ def test_applied(plan: Plan, outcomes: Sequence[Outcome], stopped: str) -> None:
 
     assert len(applied_markdown(result).encode()) < 50_000
     check(applied_comment(result, MARKER, ORIGIN, ""))
+
+
+@settings(max_examples=COMMENTS)
+@given(plan=plans(most=10), names=st.lists(TEXTS, min_size=1, max_size=30))
+def test_who_consented(plan: Plan, names: Sequence[str]) -> None:
+    """Who consented is said once above all folds, as code, and that guard is not listed as open."""
+    given_by = f"approved by {', '.join(quoted(name) for name in names)}"
+    met = GuardViolation(said="", remedies=(), code="not-approved", is_met=True, given=given_by)
+    plan = replace(plan, guarded=(met,))
+
+    for body in (
+        plan_comment(plan, MARKER, ORIGIN),
+        applied_comment(ApplyResult(plan, [], "applied"), MARKER, ORIGIN, ""),
+    ):
+        check(body)
+        assert "✅" in body.partition("<details")[0]
+        assert "(`not-approved`)" not in body
+    open_plan = replace(plan, guarded=(replace(met, is_met=False),))
+    assert "(`not-approved`)" in plan_comment(open_plan, MARKER, ORIGIN)
 
 
 @settings(max_examples=COMMENTS)

@@ -6,8 +6,8 @@ same declaration, so where they begin differently, live has drifted from the bas
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from itertools import chain
 from typing import Annotated, ClassVar, Final, NotRequired, TypeAlias
 
@@ -32,6 +32,8 @@ from reconciler.operations.offline import opened_offline
 from reconciler.operations.open_project import Options, lead_here, open_project
 from reconciler.project import Project, choose_environment
 from reconciler.redaction.templates import HIDDEN, holds_seal
+from reconciler.report.counts import live_document
+from reconciler.report.labels import Lists, place_in
 from reconciler.report.markdown import code
 from reconciler.report.safe import safe
 from reconciler.report.sections import Notice, SectionFormats
@@ -67,12 +69,13 @@ class BaseDrift:
     """The differences between live and the base branch, from two plans of one change.
 
     `against` is the base branch's commit; `why` is why the differences are unknown, "" if they are
-    known.
+    known. `places` are the labels of fields, by resource and path.
     """
 
     formats: ClassVar[str] = "reconciler.features.against.base_drift:FORMATS"
     against: str
     strayed: tuple[StrayedDocument, ...] = ()
+    places: Mapping[tuple[str, Path], str] = field(default_factory=dict)
     why: str = ""
 
 
@@ -91,7 +94,23 @@ def beside_base(
         base, refused = planned()
     except ReconcilerError as error:
         return made.with_section(BaseDrift(against=commit, why=str(error)))
-    return made.with_section(BaseDrift(against=commit, strayed=strayed(made, base, refused)))
+    found = strayed(made, base, refused)
+    places = {(ref, path): words for ref, path, words in _places(found, made, base)}
+    return made.with_section(BaseDrift(against=commit, strayed=found, places=places))
+
+
+def _places(
+    found: Iterable[StrayedDocument], live: Plan, base: Plan
+) -> Iterator[tuple[str, Path, str]]:
+    """Yield each field that differs, with the words that the changes of the plan have for it."""
+    here, there = ({str(change.ref): change for change in plan.changes} for plan in (live, base))
+    for difference in found:
+        ref, lists = difference["ref"], Lists()
+        change, other = here[ref], there[ref]
+        documents = change.body, live_document(change), live_document(other)
+        for differing in difference["fields"]:
+            path, kind = tuple(differing["path"]), BY_NAME.get(change.ref.kind)
+            yield ref, path, place_in(kind, path, *documents, lists=lists).words
 
 
 def strayed(live: Plan, base: Plan, unknown: Container[Ref] = ()) -> tuple[StrayedDocument, ...]:
@@ -147,12 +166,12 @@ def _fields(
         returned = [_returned(value, path, live) for value in began]
         texts = [_named(value, names) for value, names in zip(returned, known, strict=True)]
         if texts[0] != texts[1]:
-            field: FieldBesideDocument = {"path": list(path)}
+            differing: FieldBesideDocument = {"path": list(path)}
             if returned[1] is not ABSENT:
-                field["base"] = returned[1]
+                differing["base"] = returned[1]
             if returned[0] is not ABSENT:
-                field["live"] = returned[0]
-            yield field
+                differing["live"] = returned[0]
+            yield differing
 
 
 def _begun(side: Change, path: Path, other: Difference | None) -> Json | Missing:
@@ -229,6 +248,7 @@ SHOWN_DIGITS = 12
 MOST_ROWS = 20
 MOST_FIELDS = 5
 LONGEST_VALUE = 60
+LONGEST_PLACE = 120
 LONGEST_WHY = 300
 
 
@@ -276,8 +296,8 @@ def base_lines(found: BaseDrift, style: Style) -> Iterator[str]:
         yield from wrapped(text, style, margin="  ", hang="  ")
         whole = difference["fields"]
         fields = whole if style.verbose else whole[:MOST_FIELDS]
-        for field in fields:
-            path, base, live = _cells(field)
+        for differing in fields:
+            path, base, live = _cells(found, difference, differing)
             text = f"{path}: base {base}, live {live}"
             yield from wrapped(text, style, Colour.DIM, margin=INDENT, hang="  ")
         if rest := len(whole) - len(fields):
@@ -312,7 +332,7 @@ def base_markdown(found: BaseDrift, room: int) -> str:
     foot = "\n</details>\n"
     rows, left = list[str](), room - len((head + foot).encode())
     for number, base_difference in enumerate(found.strayed):
-        text = "".join(_rows(base_difference))
+        text = "".join(_rows(found, base_difference))
         more = f"| and {len(found.strayed) - number:,} more | | | |\n"
         left -= len(text.encode())
         if left < len(more.encode()) or number == MOST_ROWS:
@@ -322,21 +342,25 @@ def base_markdown(found: BaseDrift, room: int) -> str:
     return head + "".join(rows) + foot if left > 0 else ""
 
 
-def _rows(difference: StrayedDocument) -> Iterator[str]:
+def _rows(found: BaseDrift, difference: StrayedDocument) -> Iterator[str]:
     named, fields = code(difference["ref"], LONGEST_VALUE), difference["fields"]
     if not fields:
         yield f"| {named} | {standing(difference)} | | |\n"
-    for field in fields[:MOST_FIELDS]:
-        cells = (code(cell, LONGEST_VALUE) for cell in _cells(field))
+    for differing in fields[:MOST_FIELDS]:
+        cells = map(code, _cells(found, difference, differing))
         yield f"| {named} | {' | '.join(cells)} |\n"
     if (rest := len(fields) - MOST_FIELDS) > 0:
         yield f"| {named} | and {plural(rest, 'field')} more | | |\n"
 
 
-def _cells(field: FieldBesideDocument) -> tuple[str, str, str]:
+def _cells(
+    found: BaseDrift, difference: StrayedDocument, differing: FieldBesideDocument
+) -> tuple[str, str, str]:
     """Return the place of a field, and its value on both sides."""
-    base, live = field.get("base", ABSENT), field.get("live", ABSENT)
-    return place(tuple(field["path"])), value(base, LONGEST_VALUE), value(live, LONGEST_VALUE)
+    path = tuple(differing["path"])
+    words = found.places.get((difference["ref"], path)) or place(path)
+    base, live = differing.get("base", ABSENT), differing.get("live", ABSENT)
+    return safe(words, LONGEST_PLACE), value(base, LONGEST_VALUE), value(live, LONGEST_VALUE)
 
 
 def base_notices(found: BaseDrift) -> Iterator[Notice]:

@@ -24,6 +24,7 @@ from reconciler.features.approvals.approval_file import (
 )
 from reconciler.features.approvals.approval_settings import Approvals, Approvers
 from reconciler.features.approvals.default_branch import UnknownBranch, newest_commit
+from reconciler.features.approvals.remedies_in_job import remedies_in_job
 from reconciler.features.approvals.signers import Signers, read_signers
 from reconciler.journal.entries import ApprovalEntry, Entry, OverrideEntry
 from reconciler.journal.history import History
@@ -76,20 +77,15 @@ async def with_approvals_needed(asked: PlanUnderGuard) -> Plan:
     return replace(plan, guarded=(*plan.guarded, *violations))
 
 
-def _needed(environment: str, needed: Approvals) -> GuardViolation:
+def _needed(environment: str, needed: Approvals, folders: Sequence[Path] = ()) -> GuardViolation:
     people = plural(needed.count, "approver")
     said = f"`{environment}` needs {plural(needed.count, 'approval')} of exactly this plan"
-    if is_in_job():
-        way = (
-            f"{people} run `reconciler approve` on the plan file of this job, and the apply finds "
-        )
-        way += "the approvals in the folder of its input `approvals`"
-    else:
-        way = f"`plan --out FILE`; {people} run `reconciler approve FILE`; "
-        way += "`apply --plan FILE --approval FILE…`"
+    way = f"`plan --out FILE`; {people} run `reconciler approve FILE`; "
+    way += "`apply --plan FILE --approval FILE…`"
+    ways = (*remedies_in_job(environment, folders),) if is_in_job() else (way,)
     return GuardViolation(
         said=said,
-        remedies=(way, *_emergency(needed)),
+        remedies=(*ways, *_emergency(needed)),
         code=NOT_APPROVED,
         figures=str(needed.count),
     )
@@ -162,7 +158,10 @@ def judged(session: Session, made: Plan, consent: Consent) -> tuple[Plan, Consen
     found = _found(made, consent, binding.signers, journal.history)
     missing = binding.needed.count - len(found.people)
     said = _describe(session.name, binding, found, missing)
-    violation = replace(_needed(session.name, binding.needed), said=said, is_met=missing <= 0)
+    folders = [path for paths in consent.files.values() for path in paths]
+    violation = _needed(session.name, binding.needed, folders)
+    given = f"approved by {', '.join(_given(found))}" if missing <= 0 else ""
+    violation = replace(violation, said=said, is_met=missing <= 0, given=given)
     made = _with(made, violation)
     if missing > 0 or any(guard.figures == _CLOCK for guard in made.guarded):
         return made, consent
@@ -218,11 +217,21 @@ def _found(made: Plan, consent: Consent, signers: Signers, history: History) -> 
     plan = replace(plan, written=_last_write(made, history))
     valid: list[ValidApproval] = []
     wrong: list[str] = []
+    others: list[str] = []
     for file in files_in([path for paths in consent.files.values() for path in paths]):
+        about = wrong
         try:
-            valid.append(verify(read_approval(file), plan, signers))
+            approval = read_approval(file)
+            about = wrong if approval["statement"]["digest"] == plan.digest else others
+            valid.append(verify(approval, plan, signers))
         except ValueError as error:
-            wrong.append(f"{quoted(file.name)}: {error}")
+            about.append(f"{quoted(file.name)}: {error}")
+    # A folder keeps the approvals of earlier plans. Without a reviewed plan each is named, as the
+    # plan itself may be the wrong one.
+    is_folder = reviewed is not None or is_in_job()
+    if is_folder and len(others) > 1:
+        others = [f"{len(others)} files are for other plans"]
+    wrong += others
     people = signers.people_of({name for approval in valid for name in approval.principals})
     each = [
         next(approval for approval in valid if approval.principals & person) for person in people
@@ -255,10 +264,7 @@ def _describe(
     environment: str, binding: BindingSettings, found: FoundApprovals, missing: int
 ) -> str:
     """Return who approved until when, who could still approve, and which approvals do not count."""
-    given = [
-        f"{quoted(min(approval.principals))} until {approval.until}"
-        for approval in sorted(found.valid, key=lambda approval: min(approval.principals))
-    ]
+    given = _given(found)
     if missing <= 0:
         return f"`{environment}` has the approvals it needs: {', '.join(given)}"
     count = plural(binding.needed.count, "approval")
@@ -269,3 +275,10 @@ def _describe(
     )
     said += f"; missing: {missing} of {', '.join(left)}"
     return "; ".join((said, *found.wrong))
+
+
+def _given(found: FoundApprovals) -> list[str]:
+    return [
+        f"{quoted(min(approval.principals))} until {approval.until}"
+        for approval in sorted(found.valid, key=lambda approval: min(approval.principals))
+    ]

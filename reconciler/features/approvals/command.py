@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -105,6 +106,9 @@ def approve(
         raise GuardRefused(f"this would be no approval of `{session.name}`: {error}") from error
     person = min(approval.principals)
     place = out or plan.with_name(f"{plan.name}.{person}{SUFFIX}")
+    with suppress(OSError):
+        # The next line names what is in the way.
+        place.parent.mkdir(parents=True, exist_ok=True)
     write_private(place, json_text(made), lambda head: head.startswith(_HEAD))
     data(f"{place}\n")
 

@@ -218,7 +218,10 @@ def _details(plan: Plan, change: Change, room: _Room, style: Style) -> Iterator[
 
 
 def _guard_lines(plan: Plan, style: Style) -> Iterator[str]:
-    blocks = guard_blocks(plan.guarded)
+    for given in sections.consents(plan):
+        yield from wrapped(as_sentence(given), style, Colour.GREEN, margin="", hang="  ")
+        yield ""
+    blocks = guard_blocks(sections.open_guards(plan))
     for consent, alike in groupby(blocks, key=lambda block: sections.consent_of(block.first)):
         yield style.paint(
             as_sentence(sections.CONSENT_WORDS[consent])[:-1], Colour.RED, Colour.BOLD

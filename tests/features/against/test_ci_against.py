@@ -61,6 +61,43 @@ def test_live_as_the_base_branch_declares_it(jobs: Jobs) -> None:
     assert TITLE not in jobs.comment
 
 
+BOARD = """\
+    layout:
+      sections:
+        - rows:
+            - widgets:
+                - title: Errors of the checkout, by zone and by version
+                  definition:
+                    lineChart:
+                      queryDefinitions: [{query: {logs: {luceneQuery: {value: one}}}}]
+                - title: Latency
+                  definition:
+                    lineChart:
+                      queryDefinitions: [{query: {logs: {luceneQuery: {value: one}}}}]
+"""
+
+
+def test_fields_are_named_as_in_the_plan(jobs: Jobs) -> None:
+    """A field inside a dashboard is named by its widget in comment and log, not by ids."""
+    jobs.edit("    layout: {sections: []}\n", BOARD)
+    jobs.base = jobs.merge()
+    jobs.edit("value: one", "value: by hand")
+    live = ("apply", "--yes", "--new-journal", "--environment", "production")
+    assert in_this_process(jobs.root, jobs.service.base_url, *live).code == 0
+    jobs.edit("value: by hand", "value: two")
+
+    ran = jobs.change()
+
+    table = jobs.comment.partition(f"{TITLE} (")[2].splitlines()
+    cells = [row.split("|")[2].strip(" `") for row in table if "by hand" in row]
+    assert {cell.split(" · ")[0] for cell in cells} == {
+        'widget "Errors of the checkout, by zone and by version"',
+        'widget "Latency"',
+    }
+    assert all("query" in cell for cell in cells)
+    assert 'widget "Latency"' in ran.log.partition(TITLE)[2]
+
+
 WITH_SEVERITIES = "    - logRules: {severities: [SEVERITY_ERROR]}\n      policy:"
 
 

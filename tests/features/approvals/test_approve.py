@@ -93,6 +93,19 @@ def test_nothing_is_signed(
     assert (shown.code, approvals(repository)) == (code, [])
 
 
+@pytest.mark.parametrize("blocked", [False, True])
+def test_a_new_folder(repository: Repository, *, blocked: bool) -> None:
+    """`--out` makes the folder of the approval, and refuses a file in its place."""
+    repository.planned()
+    if blocked:
+        repository.write("signed", "a file")
+    place = repository.root / "signed" / "production" / "alice.approval"
+
+    shown = approve(repository, "yes", "alice", "--out", str(place))
+
+    assert (shown.code, place.is_file()) == ((4, False) if blocked else (0, True)), shown.terminal
+
+
 def test_no_terminal(repository: Repository) -> None:
     """Without a terminal no approval is signed, whatever comes by a pipe."""
     repository.planned()

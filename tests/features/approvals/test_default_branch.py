@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from pathlib import Path
 from unittest import mock
@@ -184,6 +185,104 @@ def test_jobs(bound: Jobs, keys: Keys, monkeypatch: pytest.MonkeyPatch) -> None:
     assert bound.service.writes
     journal = (bound.root / ".reconciler" / "production.jsonl").read_text(encoding="utf-8")
     assert journal.count('"approved"') == 2
+
+
+def paragraphs(jobs: Jobs) -> str:
+    """Return the visible comment up to its first fold."""
+    return jobs.comment.partition("<details")[0]
+
+
+def test_the_comment_of_an_approved_apply(bound: Jobs, keys: Keys) -> None:
+    """Above its folds the comment names who approved until when, and no guard as open."""
+    bound.change()
+    folder = folder_of(bound, keys, "alice", "carol")
+
+    planned = bound.change(approvals=folder)
+    before = bound.comment
+    ran = bound.merged(approvals=folder)
+
+    assert (planned.code, ran.code) == (0, 0), ran.log
+    (line,) = [line for line in paragraphs(bound).splitlines() if line.startswith("✅")]
+    until = re.findall(r"`(\w+)` until (\S+Z)", line)
+    assert [name for name, _ in until] == ["alice", "carol"]
+    assert line in before
+    assert bound.comment.count("✅") == 1
+    assert "not-approved" not in bound.comment + before
+    assert ran.summary.count("✅") == 1
+
+
+def test_the_steps_of_an_approver(bound: Jobs, keys: Keys) -> None:
+    """The comment on a plan names approvers, artifact and command, and a folder to commit to."""
+    without = bound.change()
+    generic = bound.comment
+    (bound.root / "signed").mkdir()
+    inside = bound.change(approvals="signed")
+    committed_to = bound.comment
+
+    ran = bound.change(approvals=folder_of(bound, keys))
+
+    assert "must consent by name" not in generic
+    for text in (generic, committed_to, bound.comment):
+        assert all(f"`{name}`" in text for name in ("alice", "bob", "carol"))
+        assert f"`{ran.outputs['artifact-name']}`" in text
+        assert f"reconciler approve {Path(ran.outputs['plan-path']).name}" in text
+    assert (without.code, inside.code, ran.code) == (0, 0, 0)
+    assert "--out approvals/production/" in generic
+    assert "`approvals: approvals/production`" in generic
+    assert "--out signed/" in committed_to
+    assert "approve plan-default.json`" in bound.comment
+
+
+def test_a_refusal_is_shown_once(bound: Jobs, keys: Keys) -> None:
+    """An apply without enough approvals says once who approved, and who is missing."""
+    bound.change()
+    folder = folder_of(bound, keys, "alice")
+
+    ran = bound.merged(approvals=folder)
+
+    assert ran.code == REFUSED
+    assert "The plan as it is now" in bound.comment
+    for text in (bound.comment, ran.summary):
+        assert text.count("not-approved") == 1
+        assert text.count("`alice` until") == 1
+
+
+def test_approvals_of_other_plans_are_counted(bound: Jobs, keys: Keys) -> None:
+    """Of many files for other plans a refusal has one line, and no name of a file."""
+    bound.change()
+    folder = Path(folder_of(bound, keys, "alice", "bob", "carol"))
+    for number, file in enumerate(sorted(folder.iterdir())):
+        file.rename(folder / f"old-{number}.approval")
+    bound.edit("name: Errors", "name: All errors")
+    bound.change()
+
+    ran = bound.merged(approvals=folder_of(bound, keys, "alice"))
+
+    assert ran.code == REFUSED
+    assert "old-" not in bound.comment
+    assert len(re.findall(r"\b3 files\b", bound.comment)) == 1
+    assert "`alice` until" in bound.comment
+
+
+def test_an_approval_after_the_merge(bound: Jobs, keys: Keys) -> None:
+    """A pull request that only adds the missing approval is planned alike, and applies it all."""
+    bound.change()
+    digest = bound.marker.digest
+    inside = bound.root / "approvals" / "production"
+    inside.mkdir(parents=True)
+    given = {"approvals": str(inside)}
+    shutil.copy(Path(folder_of(bound, keys, "alice")) / "alice.approval", inside)
+    bound.change(**given)
+    refused = bound.merged(**given)
+    bound.base = bound.head
+
+    shutil.copy(Path(folder_of(bound, keys, "bob")) / "bob.approval", inside)
+    planned = bound.change(**given)
+    ran = bound.merged(**given)
+
+    assert (refused.code, planned.code, ran.code) == (REFUSED, 0, 0), ran.log
+    assert planned.outputs["digest"] == digest
+    assert ran.outputs["result"] == "applied"
 
 
 def test_an_emergency_in_a_job(bound: Jobs) -> None:

@@ -135,6 +135,17 @@ def test_an_approved_apply(
     assert document["guards"][0]["code"] == "not-approved"
 
 
+def test_a_shown_plan_names_who_approved(repository: Repository) -> None:
+    """A plan that an approved apply shows names its approvers, and no guard that lacks them."""
+    repository.planned()
+
+    ran = repository.run("apply", "--yes", *repository.approved("alice", "carol"))
+
+    assert ran.code == 0, ran.err
+    assert "`alice` until" in ran.err + ran.out
+    assert "not-approved" not in ran.err + ran.out
+
+
 def unbound(here: Repository) -> None:
     here.settle(
         "manifests: [manifests]\nenvironments:\n  production:\n"
