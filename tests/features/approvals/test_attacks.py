@@ -26,7 +26,12 @@ from harness.repositories import ISOLATED
 
 from reconciler.api.client import Api
 from reconciler.errors import ReconcilerError
-from reconciler.features.approvals import approval_file, approval_guard, signers
+from reconciler.features.approvals import (
+    approval_file,
+    approval_guard,
+    signers,
+    ssh_signatures,
+)
 from reconciler.features.approvals.approval_file import (
     LONGEST,
     ApprovalDocument,
@@ -467,9 +472,9 @@ def of_statement(name: str) -> AbstractContextManager[Any]:
 
 def at_another_time(now: Callable[[Statement, datetime], datetime]) -> AbstractContextManager[Any]:
     """Return a patch after which an approval is judged at another moment."""
-    real = approval_file._outside
-    outside = lambda statement, at: real(statement, now(statement, at))  # noqa: E731 - it is patched in
-    return mock.patch.object(approval_file, "_outside", outside)
+    real = approval_file._untimely
+    untimely = lambda statement, at: real(statement, now(statement, at))  # noqa: E731 - it is patched in
+    return mock.patch.object(approval_file, "_untimely", untimely)
 
 
 def read_moment(text: str) -> datetime:
@@ -492,7 +497,7 @@ def line_is_person(listed: Signers, names: set[str]) -> list[frozenset[str]]:
 
 def key_of_words(keys: Keys) -> Callable[[str], str | None]:
     """Return a reader of keys that believes the first word of what is no signature."""
-    real = signers.key_in
+    real = ssh_signatures.key_in
 
     def key_in(signature: str) -> str | None:
         name = signature.partition("\n")[0]

@@ -419,7 +419,7 @@ def test_a_used_approval(
     before = len(sent.writes())
 
     if is_removed:
-        monkeypatch.setattr(approval_file, "_used", lambda *_: "")
+        monkeypatch.setattr(approval_file, "_written_since", lambda *_: "")
     again = by_part(repository, monkeypatch, given)
 
     assert (first.code, once.code, back.code) == (0, 0, 0)
