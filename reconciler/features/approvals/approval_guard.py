@@ -49,7 +49,8 @@ APPROVAL_FILES: Final = AddedOption(
 )
 BROKEN_GLASS: Final = EMERGENCY
 NOT_PERMITTED: Final = (
-    "its `approvals:` have no `breakGlass: true` on the default branch, so no emergency lifts this"
+    "--break-glass is not permitted here: `approvals:` on the default branch has no "
+    "`breakGlass: true`"
 )
 _CLOCK: Final = "clock"
 

@@ -80,7 +80,7 @@ def _inside(file: str | None) -> Approvers | None:
     if file is None:
         return None
     path = Path(file)
-    if not file.strip() or "\0" in file or path.is_absolute() or ".." in path.parts:
+    if not file.strip() or path.is_absolute() or ".." in path.parts:
         said = "must be a path below the folder of the project file"
         raise PydanticCustomError("approvers", "{said}", {"said": said})
     return Approvers(file)
