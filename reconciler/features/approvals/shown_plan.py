@@ -1,6 +1,6 @@
 """The text that a person sees before signing: a plan file, whole, in the words of the file.
 
-Nothing is folded and no value is cut, as the signature is for all of it.
+No value is folded or cut, as the signature is for all of it. Kept resources are counted.
 """
 
 from __future__ import annotations

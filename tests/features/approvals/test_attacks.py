@@ -604,7 +604,7 @@ REMOVALS = sorted(
 @pytest.fixture(scope="module", autouse=True)
 def _verified_once() -> Iterator[None]:
     """Run `ssh-keygen` once for each signature, text and signer."""
-    with mock.patch.object(approval_file, "is_signed", cache(approval_file.is_signed)):
+    with mock.patch.object(approval_file, "is_signed", cache(ssh_signatures.is_signed)):
         yield
 
 
