@@ -302,7 +302,7 @@ ReviewSettings: TypeAlias = Callable[[Options, Project], Project]
 """Returns a project with the settings that bind its runs, before an environment is chosen."""
 
 REVIEWED: Final = Rows[ReviewSettings]("reviewed-settings")
-"""All of them are asked, whatever their keys; each decides by the project whether it has work."""
+"""The key is the name of the feature; each row gets the project that the row before returned."""
 
 
 def reviewed(options: Options, project: Project) -> Project:

@@ -1,6 +1,6 @@
 """The text that a person sees before signing: a plan file, whole, in the words of the file.
 
-Nothing is folded and no value is cut, as the signature is for all of it.
+No value is folded or cut, as the signature is for all of it. Kept resources are counted.
 """
 
 from __future__ import annotations
@@ -82,7 +82,8 @@ def _field_lines(field: FieldDocument, style: Style) -> Iterator[str]:
 def _rows(before: str, after: str) -> Iterator[tuple[str, str]]:
     """Yield the lines of a value, or of the difference of two, each with its sign."""
     if before and after:
-        yield from ((part.sign, part.text) for part in line_diff(before, after, context=1))
+        every_line = max(before.count("\n"), after.count("\n")) + 1
+        yield from ((part.sign, part.text) for part in line_diff(before, after, every_line))
     else:
         yield from ((" " if after else "-", line) for line in (before or after).split("\n"))
 
