@@ -34,6 +34,7 @@ _GROUPS: dict[str, tuple[str, ...]] = {
     "Write": ("validate", "fmt", "rules", "test"),
     "Every day": (
         "plan",
+        "approve",
         "apply",
         "drift",
         "adopt",

@@ -25,7 +25,7 @@ from typing_extensions import TypedDict
 from reconciler.document import Json, canonical_text, digest
 from reconciler.errors import GuardRefused, UsageError
 from reconciler.features.approvals.signers import NAMESPACE, Signer, Signers, key_in
-from reconciler.model.guards import NOT_APPROVED, guard_key
+from reconciler.model.guards import REVIEW_LEVEL, guard_key
 from reconciler.model.quoting import quoted
 from reconciler.report.plan.document import ChangeDocument, GuardDocument
 from reconciler.runtime import regular_files
@@ -41,7 +41,7 @@ _DIGEST = "^sha256:[0-9a-f]{64}$"
 
 @with_config(ConfigDict(extra="forbid"))
 class ShownGuard(TypedDict):
-    """A guard that the signer was shown."""
+    """A guard of level review that the signer was shown, and consents to."""
 
     code: str
     ref: Annotated[str | None, Field(description="null where it is about many resources.")]
@@ -101,7 +101,7 @@ def content_of(changes: Iterable[ChangeDocument]) -> str:
 
 
 def shown_guards(guards: Iterable[GuardDocument]) -> list[ShownGuard]:
-    """Return the guards of a plan's JSON for a statement."""
+    """Return the guards of a plan's JSON to which its signer consents: those of level review."""
     return [
         {
             "code": guard["code"],
@@ -110,7 +110,7 @@ def shown_guards(guards: Iterable[GuardDocument]) -> list[ShownGuard]:
             "message": guard["message"],
         }
         for guard in guards
-        if guard["code"] != NOT_APPROVED
+        if guard["level"] == REVIEW_LEVEL
     ]
 
 

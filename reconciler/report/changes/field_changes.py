@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from itertools import accumulate, groupby
-from typing import Literal, NamedTuple, TypeVar
+from typing import Literal, NamedTuple, TypeAlias, TypeVar
 
 from reconciler.document import ABSENT, Difference, Json, Missing, Operation, Path, value_at
 from reconciler.kinds import BY_NAME
@@ -22,6 +22,7 @@ from reconciler.report.counts import live_document
 from reconciler.report.drawings import drawing_of, picture_lines
 from reconciler.report.labels import (
     BETWEEN,
+    FieldLabel,
     Lists,
     facts_of_kind,
     name_of,
@@ -185,6 +186,9 @@ def drift_changes(drift: Drift) -> tuple[FieldChange, ...]:
     return _together(_said(difference, sides, kind, lists) for difference in drift.differences)
 
 
+Sides: TypeAlias = "tuple[Json, Json | Missing]"
+"""The documents after and before."""
+
 Subjected = TypeVar("Subjected", FieldChange, LeafValue)
 
 
@@ -201,31 +205,60 @@ def _together(found: Iterator[FieldChange]) -> tuple[FieldChange, ...]:
     return tuple(field_change for group in order.values() for field_change in group)
 
 
-def _said(
-    difference: Difference, sides: tuple[Json, Json | Missing], kind: Kind | None, lists: Lists
-) -> FieldChange:
+def _said(difference: Difference, sides: Sides, kind: Kind | None, lists: Lists) -> FieldChange:
     """Return a difference in words; `sides` are the documents after and before."""
+    return in_words(difference, kind, *_placed(difference, sides, kind, lists))
+
+
+def labels_of(change: Change) -> Iterator[tuple[Difference, FieldLabel, str]]:
+    """Yield each difference of a change with its label, and the place of an item in words."""
+    kind, lists = BY_NAME.get(change.ref.kind), Lists()
+    sides = change.body, live_document(change)
+    for difference in change.differences:
+        yield difference, *_placed(difference, sides, kind, lists)
+
+
+def _placed(
+    difference: Difference, sides: Sides, kind: Kind | None, lists: Lists
+) -> tuple[FieldLabel, str]:
+    documents = sides[::-1] if difference.operation == "remove" else sides
+    label = place_in(kind, difference.path, *documents, lists=lists)
+    if difference.operation == "move":
+        return label, _moves(difference, documents, kind, lists)
+    place = None
+    if difference.operation == "add":
+        place = standing(difference.path, sides[0], facts_of_kind(kind), lists)
+    return label, f"at place {place[0]} of {place[1]}" if place else ""
+
+
+def in_words(
+    difference: Difference,
+    kind: Kind | None,
+    label: FieldLabel,
+    stands: str = "",
+    *,
+    whole: bool = False,
+) -> FieldChange:
+    """Return a difference in words, by its label and the place of an item.
+
+    `whole` leaves out nothing: no empty value, no id, no equal line, no text around a reference.
+    """
     path, operation = difference.path, difference.operation
-    documents = sides[::-1] if operation == "remove" else sides
-    subject, field = place_in(kind, path, *documents, lists=lists)
     facts = facts_at(kind.spec, path) if kind else NOTHING
-    known = FieldChange(path=path, subject=subject, field=field, operation=operation)
+    known = FieldChange(path=path, subject=label.subject, field=label.field, operation=operation)
     match operation:
         case "move":
-            return replace(known, stands=_moves(difference, documents, kind, lists))
+            return replace(known, stands=stands)
         case "add":
-            place = standing(path, sides[0], facts_of_kind(kind), lists)
-            stands = f"at place {place[0]} of {place[1]}" if place else ""
-            text, rest = _whole(difference, difference.after, subject, kind)
+            text, rest = _whole(difference, difference.after, label.subject, kind, whole=whole)
             return replace(known, after=text, stands=stands, leaves=rest)
         case "remove":
-            text, rest = _whole(difference, difference.before, subject, kind)
+            text, rest = _whole(difference, difference.before, label.subject, kind, whole=whole)
             return replace(known, before=text, leaves=rest)
         case "change":
-            old, new = _sides(difference, facts)
-            return replace(
-                known, before=old, after=new, lines=_field_changes_lines(difference, facts)
-            )
+            old, new = _sides(difference, facts, whole=whole)
+            lines = _field_changes_lines(difference, facts, whole=whole)
+            return replace(known, before=old, after=new, lines=lines)
 
 
 def _moves(
@@ -250,34 +283,39 @@ def _position(place: Json | Missing) -> str:
 
 
 def _whole(
-    difference: Difference, document: Json | Missing, subject: str, kind: Kind | None
+    difference: Difference,
+    document: Json | Missing,
+    subject: str,
+    kind: Kind | None,
+    *,
+    whole: bool,
 ) -> tuple[str, tuple[LeafValue, ...]]:
     """Return an added or removed part, on one line where possible, and its leaves.
 
-    Nested ids and empty values are left out, and so is the name that labels the part. Its title and
-    all queries come first.
+    Nested ids and empty values are left out, and so is the name that labels the part, except where
+    all of it is asked for. Its title and all queries come first.
     """
     if document is ABSENT:
         return spoken_value(document), ()
     path, ends = difference.path, list(leaves(document))
     facts = facts_at(kind.spec, path) if kind else NOTHING
     if len(ends) == 1 and ends[0][0] == ():
-        return spoken_value(document, facts), ()
+        return _value(document, facts, whole=whole), ()
     unsaid = kind.unsaid if kind else frozenset[str]()
     # Fields of the part itself come first, so that none follows under the label of another part.
     found: dict[str, list[LeafValue]] = {"": []}
     lists = Lists()
     for inner, end in ends:
-        if inner[-2:] == ("id", "value") or end in ("", None, []):
+        if not whole and (inner[-2:] == ("id", "value") or end in ("", None, [])):
             continue
         place = spoken_place(inner, document, facts=facts, unsaid=unsaid, lists=lists)
         known = facts_at(kind.spec, (*path, *inner)) if kind else NOTHING
-        leaf = LeafValue(place.subject, place.field, spoken_value(end, known))
+        leaf = LeafValue(place.subject, place.field, _value(end, known, whole=whole))
         if leaf.field == QUERY and leaf.subject:
             leaf = LeafValue("", f"{leaf.subject}, {QUERY}", leaf.text)
         found.setdefault(leaf.subject, []).append(leaf)
     shown = tuple(leaf for group in found.values() for leaf in sorted(group, key=_rank))
-    rest = _beyond_name(shown, subject, name_of(document, facts))
+    rest = shown if whole else _beyond_name(shown, subject, name_of(document, facts))
     return _short(rest) if shown else EMPTY, rest
 
 
@@ -310,26 +348,37 @@ def _beyond_name(ends: Sequence[LeafValue], subject: str, name: str) -> tuple[Le
     return tuple(end for end in ends if end.subject or not known or end.text != called)
 
 
-def _sides(difference: Difference, facts: Facts) -> tuple[str, str]:
+def _value(document: Json | Missing, facts: Facts, *, whole: bool) -> str:
+    """Return a value in words; whole, also the text around a reference."""
+    if whole and document is not ABSENT and references_in(document):
+        return safe(as_json(document))
+    return spoken_value(document, facts)
+
+
+def _sides(difference: Difference, facts: Facts, *, whole: bool) -> tuple[str, str]:
     """Return both values in words; as JSON where their words would be the same."""
-    before, after = (spoken_value(value, facts) for value in (difference.before, difference.after))
+    before, after = (
+        _value(value, facts, whole=whole) for value in (difference.before, difference.after)
+    )
     if before != after:
         return before, after
     return spoken_value(difference.before), spoken_value(difference.after)
 
 
-def _field_changes_lines(difference: Difference, facts: Facts) -> tuple[DiffLine, ...]:
+def _field_changes_lines(
+    difference: Difference, facts: Facts, *, whole: bool
+) -> tuple[DiffLine, ...]:
     """Return the line diff of long values; empty where a line for each is clearer."""
     before, after = difference.before, difference.after
     if before is ABSENT or after is ABSENT or references_in([before, after]):
         return ()
     if facts.unordered and isinstance(before, list) and isinstance(after, list):
-        return _members(before, after, facts)
+        return _members(before, after, facts, whole=whole)
     old, new = _text(before), _text(after)
     longest = max(len(old), len(new))
     if (longest <= LONGEST_ON_ONE_LINE and "\n" not in old + new) or longest > LONGEST_COMPARED:
         return ()
-    lines = line_diff(old, new)
+    lines = line_diff(old, new, longest if whole else CONTEXT)
     gone = {line.text for line in lines if line.sign == "-"}
     if any(line.sign == "+" and line.text in gone for line in lines):
         # They differ in what a line cannot show, such as a final line break. JSON shows it.
@@ -346,7 +395,9 @@ def _text(document: Json) -> str:
     return hidden(json.dumps(document, ensure_ascii=False, indent=2))
 
 
-def _members(before: Sequence[Json], after: Sequence[Json], facts: Facts) -> tuple[DiffLine, ...]:
+def _members(
+    before: Sequence[Json], after: Sequence[Json], facts: Facts, *, whole: bool
+) -> tuple[DiffLine, ...]:
     """Return the members that a set loses and gains; its order means nothing."""
     member_facts = facts.items or NOTHING
     old, new = ([spoken_value(value, member_facts) for value in side] for side in (before, after))
@@ -354,6 +405,8 @@ def _members(before: Sequence[Json], after: Sequence[Json], facts: Facts) -> tup
     come = [DiffLine("+", text) for text in new if text not in old]
     kept = len(new) - len(come)
     rest = [DiffLine("…", f"{kept:,} the same")] if kept else []
+    if whole:
+        rest = [DiffLine(" ", text) for text in new if text in old]
     return (*gone, *come, *rest) if gone or come else ()
 
 
@@ -448,7 +501,7 @@ MOST_LINES = 16
 NARROWEST_VALUE = 20
 LONGEST_PAIR = 90
 WIDEST_PICTURE = 120
-_SIGNS = {
+OPERATION_SIGNS: Mapping[Operation, tuple[str, Colour]] = {
     "add": ("+", Colour.GREEN),
     "remove": ("-", Colour.RED),
     "change": ("~", Colour.YELLOW),
@@ -501,7 +554,7 @@ class _Head:
 
 
 def _lines_lines(change: FieldChange, words: str, margin: str, style: Style) -> Iterator[str]:
-    sign, colour = _SIGNS[change.operation]
+    sign, colour = OPERATION_SIGNS[change.operation]
     if change.operation == "add" and change.stands:
         words += f" {change.stands}"
     head = _Head(f"{margin}{style.paint(sign, colour)} {words}", columns(f"{margin}  {words}"))
