@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from approving import Repository, needs_openssh
 from harness.doors import Shown, on_terminal, typed
 from harness.workspaces import SLO
+
+from reconciler.kinds import BY_NAME
+from reconciler.kinds.shape import facts_at
+from reconciler.model import NOT_APPROVED
+from reconciler.report.labels import spoken_value
+from reconciler.report.plan.document import ChangeDocument, PlanDocument
+from reconciler.report.words import leaves
 
 pytestmark = needs_openssh
 
@@ -32,18 +40,95 @@ def approvals(here: Repository) -> list[Path]:
 
 
 def without_blanks(text: str) -> str:
-    """Return a text without colours, blanks and line ends."""
-    return re.sub(r"\x1b\[[0-9;]*m|\s", "", text)
+    """Return a text without colours, blanks and line ends; broken lines are joined."""
+    return re.sub(r"↩\s+[-+]?|\s", "", re.sub(r"\x1b\[[0-9;]*m", "", text))
 
 
-@pytest.mark.parametrize("width", [60, 200])
-def test_all_is_shown(repository: Repository, width: int) -> None:
-    """Each change and each value is shown whole, on lines that fit, and `yes` signs the plan."""
+DASHBOARD = """\
+apiVersion: reconciler/v1
+kind: Dashboard
+metadata: {{name: checkout}}
+spec:
+  dashboard:
+    name: Checkout
+    layout:
+      sections:
+        - rows:
+            - appearance: {{height: 19}}
+              widgets: [{widgets}]
+"""
+WIDGET = (
+    "{{title: {}, definition: {{lineChart: {{queryDefinitions: "
+    '[{{query: {{metrics: {{promqlQuery: {{value: "{}"}}}}}}}}]}}}}}}'
+)
+POLICIES = """\
+apiVersion: reconciler/v1
+kind: LogPolicySet
+metadata: {{name: all}}
+spec:
+  policies:
+    - logRules: {{severities: [SEVERITY_ERROR]}}
+      policy: {{name: errors, description: {text}, priority: PRIORITY_TYPE_HIGH}}
+"""
+GONE = """\
+    - logRules: {severities: [SEVERITY_DEBUG]}
+      policy: {name: chatter, description: noise, priority: PRIORITY_TYPE_LOW}
+"""
+
+
+def board(*widgets: tuple[str, str]) -> str:
+    """Return a dashboard with widgets of a title and a query."""
+    return DASHBOARD.format(widgets=", ".join(WIDGET.format(*widget) for widget in widgets))
+
+
+def updated(here: Repository) -> PlanDocument:
+    """Apply a dashboard, policies and an SLO, and plan other ones into `plan.json`."""
+    widgets = ("Orders", "orders"), ("Errors", "errors")
+    here.write("manifests/dashboard.yaml", board(*widgets))
+    here.write("manifests/policies.yaml", POLICIES.format(text=json.dumps(LINES)) + GONE)
+    here.merged()
+    here.planned()
+    ran = here.run("apply", "--plan", str(here.plan_file), *here.approved("alice", "bob"))
+    assert ran.code == 0, ran.err
+    widgets = ("Errors", "errors"), ("Orders", LONG.strip()), ("Latency", "late")
+    here.write("manifests/dashboard.yaml", board(*widgets))
+    here.write("manifests/policies.yaml", POLICIES.format(text=json.dumps(f"{LINES} More.")))
+    text = SLO.replace("99.9", "99").replace("28_DAYS", "7_DAYS")
+    here.write("manifests/slo.yaml", text)
+    return here.planned()
+
+
+def created(here: Repository) -> PlanDocument:
+    """Plan a new SLO with long values into `plan.json`."""
     text = SLO.replace("query: good", f'query: "{LONG}"').replace(
         "  name: Checkout\n", f"  name: Checkout\n  description: {json.dumps(LINES)}\n"
     )
-    repository.write("manifests/slo.yaml", text)
-    document = repository.planned()
+    here.write("manifests/slo.yaml", text)
+    return here.planned()
+
+
+def spoken(change: ChangeDocument) -> Iterator[str]:
+    """Yield each value that a change writes or removes, in the words of a report."""
+    spec = BY_NAME[change["kind"]].spec
+    for field in change["fields"]:
+        if field["operation"] == "move":
+            continue
+        for value in (field[side] for side in ("before", "after") if side in field):
+            for inner, leaf in leaves(value):
+                path = (*field["path"], *inner)
+                if isinstance(leaf, str) and "\n" in leaf and field["operation"] == "change":
+                    yield from leaf.splitlines()
+                else:
+                    yield spoken_value(leaf, facts_at(spec, path)).strip('"')
+
+
+@pytest.mark.parametrize("width", [60, 200])
+@pytest.mark.parametrize("made", [created, updated])
+def test_all_is_shown(
+    repository: Repository, width: int, made: Callable[[Repository], PlanDocument]
+) -> None:
+    """Each value is shown whole, and each label, on lines that fit, and `yes` signs the plan."""
+    document = made(repository)
 
     shown = approve(repository, "yes", width=width)
 
@@ -51,10 +136,13 @@ def test_all_is_shown(repository: Repository, width: int) -> None:
     words = without_blanks(shown.terminal)
     for change in document["changes"]:
         assert change["ref"] in words
-        for field in change["fields"]:
-            for value in re.findall(r"[^\n]+", str(field.get("after", ""))):
-                bare = value if isinstance(field.get("after"), str) else ""
-                assert without_blanks(bare) in words
+        assert [value for value in spoken(change) if without_blanks(value) not in words] == []
+        labels = [field["label"] for field in change["fields"] if "label" in field]
+        parts = [part for label in labels for part in label.values()]
+        assert [part for part in parts if without_blanks(str(part)) not in words] == []
+        assert [name for name in change["destroys"] if f"-destroys{name}" not in words] == []
+    said = [g["message"] for g in document["guards"] if g["code"] != NOT_APPROVED]
+    assert [message for message in said if without_blanks(message) not in words] == []
     assert document["digest"] in words
     lines = [re.sub(r"\x1b\[[0-9;]*m", "", line) for line in shown.terminal.splitlines()]
     assert [line for line in lines if len(line) > width and " " in line.strip()] == []
@@ -64,8 +152,43 @@ def test_all_is_shown(repository: Repository, width: int) -> None:
     second = approve(repository, "yes", "carol", width=width)
     assert second.code == 0, second.terminal
     given = [word for file in approvals(repository) for word in ("--approval", str(file))]
-    ran = repository.run("apply", "--plan", str(repository.plan_file), *given)
+    flags = ["--allow-destroy"] if made is updated else []
+    ran = repository.run("apply", "--plan", str(repository.plan_file), *given, *flags)
     assert ran.code == 0, ran.err
+
+
+def test_words_of_the_plan(repository: Repository) -> None:
+    """Before signing, each line of `plan` about a field is there, but for what it leaves out."""
+    updated(repository)
+    planned = repository.run("plan", "--verbose").out
+    signs = tuple(f"      {sign} " for sign in "~↕")
+    fields = [line.strip() for line in planned.splitlines() if line.startswith(signs)]
+
+    shown = approve(repository, "no", width=200)
+
+    assert len(fields) >= len("~~↕")
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", shown.terminal)
+    assert [line for line in fields if line not in plain] == []
+    assert "layout.sections" not in plain
+    assert planned.splitlines()[0] in plain
+
+
+@pytest.mark.parametrize("level", ["review", "explicit"])
+def test_consent_of_a_signer(repository: Repository, level: str) -> None:
+    """An approval lists a guard, below the heading of consent, exactly if its level is review."""
+    document = updated(repository)
+    guards = {guard["code"]: guard for guard in document["guards"] if guard["level"] == level}
+    guards.pop(NOT_APPROVED, None)
+
+    shown = approve(repository, "yes", width=200)
+
+    (file,) = approvals(repository)
+    listed = {guard["code"] for guard in json.loads(file.read_text())["statement"]["guards"]}
+    assert guards
+    assert (guards.keys() <= listed) is (level == "review")
+    consented, _, others = shown.terminal.partition("do not consent")
+    part = consented if level == "review" else others
+    assert [code for code in guards if f"[{code}]" not in part] == []
 
 
 @pytest.mark.parametrize(
