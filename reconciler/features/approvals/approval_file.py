@@ -220,7 +220,10 @@ def _mismatch(statement: Statement, plan: PlanToApprove) -> str:
     if statement["target"] != plan.target:
         return f"it is for the target {quoted(statement['target'])}"
     if statement["digest"] != plan.digest:
-        return f"it is for another plan, {statement['digest']}"
+        return (
+            f"it is for another plan, {statement['digest']}: for a part or the rest of it give "
+            "`--plan` with the file that was signed"
+        )
     if statement["content"] != plan.content:
         return "its signer was shown other changes than would be written"
     return ""

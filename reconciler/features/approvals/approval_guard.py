@@ -27,7 +27,7 @@ from reconciler.features.approvals.default_branch import UnknownBranch, newest_c
 from reconciler.features.approvals.signers import Signers, read_signers
 from reconciler.journal.entries import ApprovalEntry, Entry, OverrideEntry
 from reconciler.journal.history import History
-from reconciler.model import GuardViolation, Plan
+from reconciler.model import GuardViolation, Plan, RollsBack
 from reconciler.model.guards import APPROVAL, BREAK_GLASS, NOT_APPROVED
 from reconciler.model.quoting import quoted
 from reconciler.operations.added_by_features import EMERGENCY, AddedOption
@@ -38,6 +38,7 @@ from reconciler.planning.guards import PlanUnderGuard
 from reconciler.planning.guards.plan_limits import consenting
 from reconciler.project import Environment, Project
 from reconciler.report.plan.document import PlanDocument, change_document, plan_document
+from reconciler.report.reasons import SHORT_RUN
 from reconciler.report.safe import safe
 from reconciler.report.words import plural
 from reconciler.runtime.advice import is_in_job
@@ -52,9 +53,12 @@ _CLOCK: Final = "clock"
 
 
 def check_folder(text: str) -> None:
-    """Check the input `approvals`. Raises UsageError where it is no folder."""
-    if not Path(text).is_dir():
-        raise UsageError(f"`approvals`: there is no folder {text}")
+    """Check the input `approvals`. Raises UsageError for a file.
+
+    A missing folder has no approvals: git keeps no empty folder.
+    """
+    if Path(text).exists() and not Path(text).is_dir():
+        raise UsageError(f"`approvals`: {text} is no folder")
 
 
 async def with_approvals_needed(asked: PlanUnderGuard) -> Plan:
@@ -62,7 +66,7 @@ async def with_approvals_needed(asked: PlanUnderGuard) -> Plan:
     plan, needed = asked.plan, asked.environment.setting("approvals", Approvals)
     if needed is None:
         return plan
-    violations = [_needed(plan.environment, needed)]
+    violations = [_needed(plan, needed)]
     apart = asked.api.clock_difference
     if not asked.same_clock and apart is not None and abs(apart) > MOST_CLOCKS_DIFFER.seconds:
         minutes = round(abs(apart) / 60)
@@ -76,22 +80,31 @@ async def with_approvals_needed(asked: PlanUnderGuard) -> Plan:
     return replace(plan, guarded=(*plan.guarded, *violations))
 
 
-def _needed(environment: str, needed: Approvals) -> GuardViolation:
-    people = plural(needed.count, "approver")
-    said = f"`{environment}` needs {plural(needed.count, 'approval')} of exactly this plan"
-    if is_in_job():
-        way = (
-            f"{people} run `reconciler approve` on the plan file of this job, and the apply finds "
-        )
-        way += "the approvals in the folder of its input `approvals`"
-    else:
-        way = f"`plan --out FILE`; {people} run `reconciler approve FILE`; "
-        way += "`apply --plan FILE --approval FILE…`"
+def _needed(plan: Plan, needed: Approvals, missing: Sequence[str] = ()) -> GuardViolation:
+    """Return the violation; `missing` are people who can still approve, where that is known."""
+    said = f"`{plan.environment}` needs {plural(needed.count, 'approval')} of exactly this plan"
     return GuardViolation(
         said=said,
-        remedies=(way, *_emergency(needed)),
+        remedies=(_way(plan, needed.count, missing), *_emergency(needed)),
         code=NOT_APPROVED,
         figures=str(needed.count),
+    )
+
+
+def _way(plan: Plan, count: int, missing: Sequence[str]) -> str:
+    """Return who does what, so that the plan has the approvals that it needs."""
+    whom = " or ".join(missing) or ("an approver" if count == 1 else f"{count} approvers")
+    if is_in_job():
+        return (
+            f"send the plan file of this job to {whom}: `reconciler approve FILE`; the apply finds "
+            "the approvals in the folder of its input `approvals`"
+        )
+    runs = [remark.run[:SHORT_RUN] for remark in plan.remarks if isinstance(remark, RollsBack)]
+    command = f"rollback {runs[0]}" if runs else "apply"
+    making = f"rollback {runs[0]} --dry-run" if runs else "plan"
+    return (
+        f"`{making} --out FILE`; send FILE to {whom}: `reconciler approve FILE`; "
+        f"`{command} --plan FILE --approval FILE…`"
     )
 
 
@@ -154,15 +167,16 @@ def judged(session: Session, made: Plan, consent: Consent) -> tuple[Plan, Consen
     if reason is not None and binding.needed.break_glass:
         why = hide(reason.strip())
         said = f"`{session.name}` was written without the approvals that it needs"
-        lifted = replace(
-            _needed(session.name, binding.needed), said=said, is_met=True, emergency=why
-        )
+        lifted = replace(_needed(made, binding.needed), said=said, is_met=True, emergency=why)
         entry = OverrideEntry(at=journal.now(), reason=why, codes=(NOT_APPROVED,))
         return _with(made, lifted), _lifting(consent, (entry,))
     found = _found(made, consent, binding.signers, journal.history)
     missing = binding.needed.count - len(found.people)
     said = _describe(session.name, binding, found, missing)
-    violation = replace(_needed(session.name, binding.needed), said=said, is_met=missing <= 0)
+    if session.name in session.project.unmerged:
+        said += "; the settings of this branch differ, and those of the default branch bind"
+    needed = _needed(made, binding.needed, _missing(binding, found))
+    violation = replace(needed, said=said, is_met=missing <= 0)
     made = _with(made, violation)
     if missing > 0 or any(guard.figures == _CLOCK for guard in made.guarded):
         return made, consent
@@ -265,8 +279,11 @@ def _describe(
     count = plural(binding.needed.count, "approval")
     said = f"`{environment}` needs {count} of exactly this plan, and has "
     said += ", ".join(given) or "none"
-    left = sorted(
-        quoted(min(person)) for person in binding.signers.people() if person not in found.people
-    )
-    said += f"; missing: {missing} of {', '.join(left)}"
+    said += f"; missing: {missing} of {', '.join(_missing(binding, found))}"
     return "; ".join((said, *found.wrong))
+
+
+def _missing(binding: BindingSettings, found: FoundApprovals) -> list[str]:
+    """Return the people who have not approved, each by a name in backticks."""
+    people = binding.signers.people()
+    return sorted(quoted(min(person)) for person in people if person not in found.people)

@@ -26,6 +26,7 @@ from reconciler.report.changes.field_changes import (
 from reconciler.report.counts import AS_DECLARED, AS_LAST_WRITTEN, EVIDENCE_MEANINGS
 from reconciler.report.labels import FieldLabel, place_in
 from reconciler.report.plan.document import ChangeDocument, GuardDocument, PlanDocument
+from reconciler.report.reasons import SHORT_RUN
 from reconciler.report.safe import columns, safe
 from reconciler.report.table import INDENT, Colour, Style, wrapped
 from reconciler.report.words import plural
@@ -38,7 +39,6 @@ _SIGNS: Mapping[str, tuple[str, Colour]] = {
 _COLOURS = {"-": Colour.RED, "+": Colour.GREEN, " ": Colour.DIM}
 _DEEPER: Final = INDENT + "    "
 _ROLLBACK: Final = "rolls-back"
-_SHORT_RUN: Final = 8
 
 
 def shown_plan(document: PlanDocument, style: Style) -> str:
@@ -148,7 +148,7 @@ def _unsigned_lines(document: PlanDocument, style: Style) -> Iterator[str]:
         if remark["code"] == _ROLLBACK:
             words = (
                 f"a rollback: puts back what was {remark.get('state')} before the run "
-                f"{str(remark.get('run'))[:_SHORT_RUN]} ({remark.get('command')} by "
+                f"{str(remark.get('run'))[:SHORT_RUN]} ({remark.get('command')} by "
                 f"{remark.get('actor')}, {remark.get('at')}); manifests stay as they are, and the "
                 "next apply of them brings the change back"
             )

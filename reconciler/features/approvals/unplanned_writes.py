@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any, cast
+from typing import Any, Final, cast
 from uuid import uuid4
 
 import click
@@ -22,6 +22,11 @@ from reconciler.model.guards import NOT_APPROVED
 from reconciler.operations.open_project import Options
 from reconciler.operations.open_session import known_secrets, open_target
 
+_OTHER_WAYS: Final = {
+    "incidents close": "close them in the web interface",
+    "policies add": "declare the policies in a LogPolicySet, and apply a plan that has approvals",
+}
+
 
 def _check(options: Options, command: str, reason: str | None) -> None:
     """Raise GuardRefused where an environment needs approvals; note an emergency in the journal."""
@@ -32,10 +37,12 @@ def _check(options: Options, command: str, reason: str | None) -> None:
         return
     needed = binding_settings(session.project, session.name, session.environment).needed
     if reason is None or not needed.break_glass:
-        way = f": in an emergency, `{command} --break-glass REASON`" if needed.break_glass else ""
+        ways = [_OTHER_WAYS[command]]
+        if needed.break_glass:
+            ways.append(f"in an emergency, `{command} --break-glass REASON`")
         raise GuardRefused(
             f"`{session.name}` needs approvals of a plan, and `{command}` makes none, so it is "
-            f"refused there{way} [{NOT_APPROVED}]"
+            f"refused there [{NOT_APPROVED}]: {'; or '.join(ways)}"
         )
     journal, run = session.journal(), str(uuid4())
     with journal.locked(run):
