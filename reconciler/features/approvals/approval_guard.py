@@ -80,31 +80,34 @@ async def with_approvals_needed(asked: PlanUnderGuard) -> Plan:
     return replace(plan, guarded=(*plan.guarded, *violations))
 
 
-def _needed(plan: Plan, needed: Approvals, missing: Sequence[str] = ()) -> GuardViolation:
-    """Return the violation; `missing` are people who can still approve, where that is known."""
+def _needed(
+    plan: Plan, needed: Approvals, whom: str = "", *, has_file: bool = False
+) -> GuardViolation:
+    """Return the violation; `whom` are the people who are missing, where they are known."""
     said = f"`{plan.environment}` needs {plural(needed.count, 'approval')} of exactly this plan"
+    whom = whom or plural(needed.count, "approver")
     return GuardViolation(
         said=said,
-        remedies=(_way(plan, needed.count, missing), *_emergency(needed)),
+        remedies=(_way(plan, whom, has_file=has_file), *_emergency(needed)),
         code=NOT_APPROVED,
         figures=str(needed.count),
     )
 
 
-def _way(plan: Plan, count: int, missing: Sequence[str]) -> str:
+def _way(plan: Plan, whom: str, *, has_file: bool) -> str:
     """Return who does what, so that the plan has the approvals that it needs."""
-    whom = " or ".join(missing) or ("an approver" if count == 1 else f"{count} approvers")
     if is_in_job():
         return (
             f"send the plan file of this job to {whom}: `reconciler approve FILE`; the apply finds "
             "the approvals in the folder of its input `approvals`"
         )
     runs = [remark.run[:SHORT_RUN] for remark in plan.remarks if isinstance(remark, RollsBack)]
-    command = f"rollback {runs[0]}" if runs else "apply"
     making = f"rollback {runs[0]} --dry-run" if runs else "plan"
+    applying = f"rollback {runs[0]}" if runs else "apply"
+    file = "send the plan file" if has_file else f"`{making} --out FILE`; send FILE"
     return (
-        f"`{making} --out FILE`; send FILE to {whom}: `reconciler approve FILE`; "
-        f"`{command} --plan FILE --approval FILE…`"
+        f"{file} to {whom}: `reconciler approve FILE`; "
+        f"then `{applying} --plan FILE --approval FILE…`"
     )
 
 
@@ -175,7 +178,8 @@ def judged(session: Session, made: Plan, consent: Consent) -> tuple[Plan, Consen
     said = _describe(session.name, binding, found, missing)
     if session.name in session.project.unmerged:
         said += "; the settings of this branch differ, and those of the default branch bind"
-    needed = _needed(made, binding.needed, _missing(binding, found))
+    whom, has_file = _missing(binding, found), consent.reviewed is not None
+    needed = _needed(made, binding.needed, whom, has_file=has_file)
     violation = replace(needed, said=said, is_met=missing <= 0)
     made = _with(made, violation)
     if missing > 0 or any(guard.figures == _CLOCK for guard in made.guarded):
@@ -279,11 +283,13 @@ def _describe(
     count = plural(binding.needed.count, "approval")
     said = f"`{environment}` needs {count} of exactly this plan, and has "
     said += ", ".join(given) or "none"
-    said += f"; missing: {missing} of {', '.join(_missing(binding, found))}"
+    said += f"; missing: {_missing(binding, found)}"
     return "; ".join((said, *found.wrong))
 
 
-def _missing(binding: BindingSettings, found: FoundApprovals) -> list[str]:
-    """Return the people who have not approved, each by a name in backticks."""
+def _missing(binding: BindingSettings, found: FoundApprovals) -> str:
+    """Return who is missing: the people, or how many of those who have not approved."""
     people = binding.signers.people()
-    return sorted(quoted(min(person)) for person in people if person not in found.people)
+    left = sorted(quoted(min(person)) for person in people if person not in found.people)
+    missing = binding.needed.count - len(found.people)
+    return f"{missing} of {', '.join(left)}" if missing < len(left) else " and ".join(left)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -16,12 +17,13 @@ from reconciler.kinds import BY_NAME
 from reconciler.kinds.shape import facts_at
 from reconciler.model import NOT_APPROVED
 from reconciler.report.labels import spoken_value
+from reconciler.report.plan import document as plan_file
 from reconciler.report.plan.document import ChangeDocument, PlanDocument
 from reconciler.report.words import leaves
 
 pytestmark = needs_openssh
 
-REFUSED, USAGE = 11, 64
+INVALID, REFUSED, USAGE = 4, 11, 64
 LONG = "sum(rate(http_requests_total{job='checkout',code!~'5..'}[5m])) by (zone) " * 3
 LINES = "First the shop.\nThen a line that is long enough to be broken on a narrow terminal, twice."
 
@@ -214,6 +216,93 @@ def test_nothing_is_signed(
     shown = approve(repository, answer, name, *more)
 
     assert (shown.code, approvals(repository)) == (code, [])
+
+
+@pytest.mark.parametrize(
+    ("name", "asked", "words"),
+    [
+        ("alice", True, ("as alice", "1 of 2")),
+        ("mallory", False, ("mallory", "alice, bob, carol")),
+        ("nobody", False, ("nobody",)),
+    ],
+)
+def test_the_signer(repository: Repository, name: str, asked: bool, words: tuple[str, ...]) -> None:
+    """Only an approver is asked, and is named; anyone else is refused without a question."""
+    repository.planned()
+
+    shown = approve(repository, "no", name, width=200)
+
+    assert ("Type `yes`" in shown.terminal) is asked
+    assert [word for word in words if word not in shown.terminal] == []
+
+
+def test_a_key_without_its_public_half(repository: Repository) -> None:
+    """Where the public half is not known, the signature is checked after the question."""
+    repository.planned()
+    for name in ("alice", "mallory"):
+        shutil.copy(repository.keys.of(name), repository.root / ".reconciler" / name)
+    keys = repository.root / ".reconciler"
+
+    known = approve(repository, "yes", "bob", "--key", str(keys / "alice"))
+    stranger = approve(repository, "yes", "bob", "--key", str(keys / "mallory"))
+
+    assert (known.code, stranger.code) == (0, REFUSED)
+    assert "Type `yes`" in stranger.terminal
+    assert [file.name for file in approvals(repository)] == ["plan.json.alice.approval"]
+
+
+@pytest.mark.parametrize(
+    ("lasting", "why"),
+    [
+        ("abc", "no duration"),
+        ("30s", "minutes, hours or days"),
+        ("0s", "minutes, hours or days"),
+        ("0m", "at once"),
+        ("8d", "at most 7d"),
+    ],
+)
+def test_a_wrong_duration(repository: Repository, lasting: str, why: str) -> None:
+    """A duration that cannot be used is refused with what is wrong with it."""
+    repository.planned()
+
+    shown = approve(repository, "yes", "alice", "--for", lasting, width=200)
+
+    assert (shown.code, approvals(repository)) == (USAGE, [])
+    assert lasting in shown.terminal
+    assert why in shown.terminal
+
+
+def test_blocked_resources(repository: Repository) -> None:
+    """A plan with blocked resources is not signed, and they are named."""
+    document = json.loads(json.dumps(repository.planned()))
+    document["changes"][0]["action"] = "blocked"
+    document["sum"] = plan_file._sum_of(document)
+    repository.plan_file.write_text(json.dumps(document), encoding="utf-8")
+
+    shown = approve(repository, "yes", width=200)
+
+    assert (shown.code, approvals(repository)) == (INVALID, [])
+    assert document["changes"][0]["ref"] in shown.terminal
+
+
+def test_a_rollback(repository: Repository) -> None:
+    """A rollback is called one and can be signed, and refusals name the commands that do it."""
+    updated(repository)
+    given = (*repository.approved("alice", "bob"), "--allow-destroy")
+    assert repository.run("apply", "--plan", str(repository.plan_file), *given).code == 0
+    run = typed("journal", "history", "--format", "json").json[-1]["run"]
+    out = ("--out", str(repository.plan_file))
+    assert typed("rollback", run, "--dry-run", *out).code == 0
+    written = ("rollback", run, "--plan", str(repository.plan_file))
+
+    shown = approve(repository, "yes", width=200)
+    refused = typed(*written, *repository.approved("bob"))
+    unplanned = typed("rollback", run, "--yes")
+
+    assert f"before the run {run[:8]}" in shown.terminal
+    assert f"`rollback {run[:8]} --plan FILE --approval" in refused.err
+    assert f"`rollback {run[:8]} --dry-run --out FILE`" in unplanned.err
+    assert typed(*written, *repository.approved("alice", "bob")).code == 0
 
 
 def test_no_terminal(repository: Repository) -> None:

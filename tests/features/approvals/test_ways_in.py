@@ -19,6 +19,7 @@ from harness.workspaces import SLO
 from starlette.applications import Starlette
 
 import reconciler.emulator
+from reconciler.errors import UsageError
 from reconciler.features.approvals import (
     approval_file,
     approval_guard,
@@ -469,6 +470,75 @@ def test_rollback(repository: Repository, sent: Requests) -> None:
     assert typed("journal", "history", "--format", "json").json[-1]["approvedBy"] == ["bob", "dave"]
 
 
+@pytest.mark.parametrize(
+    ("people", "whom"),
+    [((), "2 of `alice`, `bob`, `carol`, `dave`"), (("bob",), "1 of `alice`, `carol`, `dave`")],
+)
+def test_who_is_missing(repository: Repository, people: tuple[str, ...], whom: str) -> None:
+    """The remedy names those who can still approve and the commands; a given file is enough."""
+    repository.planned()
+    given = repository.approved(*people)
+
+    ran = repository.run("apply", "--plan", str(repository.plan_file), *given)
+    unplanned = repository.run("apply", "--yes", *given)
+
+    assert f"plan file to {whom}: `reconciler approve FILE`" in ran.err
+    assert "--out" not in ran.err
+    assert f"`plan --out FILE`; send FILE to {whom}" in unplanned.err
+
+
+def test_all_are_missing(repository: Repository) -> None:
+    """Where everyone who is left must approve, the remedy names all of them and no number."""
+    repository.write("approvers", repository.keys.listed("alice", "bob"))
+    repository.merged()
+    repository.planned()
+
+    none = repository.run("apply", "--plan", str(repository.plan_file))
+    given = repository.approved("alice")
+    one = repository.run("apply", "--plan", str(repository.plan_file), *given)
+
+    assert "to `alice` and `bob`:" in none.err
+    assert "to `bob`:" in one.err
+
+
+def test_settings_of_a_branch(repository: Repository) -> None:
+    """Refusals say so where the settings of the branch are others than those that bind."""
+    repository.planned()
+    same = repository.run("apply", "--yes")
+    own = "  own: {baseUrl: https://api.example.com, approvals: 1, approvers: approvers}\n"
+    repository.settle(WEAKER.replace("  staging:", f"{own}  staging:"))
+
+    lowered = repository.run("apply", "--yes")
+    added = typed("plan", "-e", "own")
+
+    assert (same.code, lowered.code, added.code) == (REFUSED, REFUSED, USAGE)
+    assert "this branch" not in same.err
+    assert "this branch differ" in lowered.err
+    assert "default branch" in added.err
+    assert "`own`" in added.err
+
+
+def test_a_plan_of_more(repository: Repository) -> None:
+    """Approvals of a whole plan without its file get the advice to give the file."""
+    repository.planned()
+    given = repository.approved("alice", "bob")
+
+    ran = repository.run("apply", "--yes", "--select", "SLO/checkout", *given)
+
+    assert ran.code == REFUSED
+    assert "`--plan` with the file" in ran.err
+
+
+def test_a_missing_folder(repository: Repository) -> None:
+    """The input of a job may be a folder that does not exist, and no file."""
+    approval_guard.check_folder(str(repository.root / "nowhere"))
+
+    with pytest.raises(UsageError):
+        approval_guard.check_folder(str(repository.plan_file.with_name("approvers")))
+    ran = repository.run("apply", "--yes", "--approval", str(repository.root / "nowhere"))
+    assert ran.code == REFUSED
+
+
 def without_a_plan(here: Repository) -> dict[str, tuple[str, ...]]:
     """Return the command lines that write without a plan."""
     here.write("policies.yaml", POLICIES)
@@ -488,7 +558,12 @@ def test_writes_without_a_plan(
     if branch is not None:
         BRANCHES[branch][0](repository)
 
-    assert typed(*line).code == REFUSED
+    refused = typed(*line)
+
+    assert refused.code == REFUSED
+    assert {"incidents close": "web interface", "policies add": "LogPolicySet"}[command] in (
+        refused.err
+    )
     assert typed(*line, "--break-glass", " ").code == USAGE
     assert typed(*line, "-e", "staging", "--break-glass", "it burns").code in (REFUSED, USAGE)
     assert sent.writes() == []
