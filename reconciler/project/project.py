@@ -130,8 +130,8 @@ NAMELESS = "default"
 class Project:
     """A project file and the folder that its paths are relative to.
 
-    `unmerged` are environments whose settings in the file are not in force, as those of the default
-    branch are.
+    `unmerged` are the environments that have other settings in the file than those in force, which
+    are the default branch's.
     """
 
     root: Path

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from reconciler.document import ABSENT, Difference
 from reconciler.kinds import BY_NAME
+from reconciler.model import RollsBack
 from reconciler.model.guards import NOT_APPROVED, REVIEW_LEVEL
 from reconciler.report.changes.document import PlannedField
 from reconciler.report.changes.field_changes import (
@@ -38,7 +39,6 @@ _SIGNS: Mapping[str, tuple[str, Colour]] = {
 }
 _COLOURS = {"-": Colour.RED, "+": Colour.GREEN, " ": Colour.DIM}
 _DEEPER: Final = INDENT + "    "
-_ROLLBACK: Final = "rolls-back"
 
 
 def shown_plan(document: PlanDocument, style: Style) -> str:
@@ -145,7 +145,7 @@ def _unsigned_lines(document: PlanDocument, style: Style) -> Iterator[str]:
     """Yield what the file says that can differ in an apply of the same plan."""
     remarks: Sequence[Mapping[str, Any]] = document["remarks"]
     for remark in remarks:
-        if remark["code"] == _ROLLBACK:
+        if remark["code"] == RollsBack.code:
             words = (
                 f"a rollback: puts back what was {remark.get('state')} before the run "
                 f"{str(remark.get('run'))[:SHORT_RUN]} ({remark.get('command')} by "

@@ -300,8 +300,8 @@ def test_a_rollback(repository: Repository) -> None:
     unplanned = typed("rollback", run, "--yes")
 
     assert f"before the run {run[:8]}" in shown.terminal
-    assert f"`rollback {run[:8]} --plan FILE --approval" in refused.err
-    assert f"`rollback {run[:8]} --dry-run --out FILE`" in unplanned.err
+    assert f"`rollback {run[:8]} --plan" in refused.err
+    assert f"`rollback {run[:8]} --dry-run" in unplanned.err
     assert typed(*written, *repository.approved("alice", "bob")).code == 0
 
 
