@@ -85,15 +85,14 @@ def board(*widgets: tuple[str, str]) -> str:
 
 def updated(here: Repository) -> PlanDocument:
     """Apply a dashboard, policies and an SLO, and plan other ones into `plan.json`."""
-    widgets = ("Orders", "orders"), ("Errors", "errors")
-    here.write("manifests/dashboard.yaml", board(*widgets))
+    here.write("manifests/dashboard.yaml", board(("Orders", "orders"), ("Errors", "errors")))
     here.write("manifests/policies.yaml", POLICIES.format(text=json.dumps(LINES)) + GONE)
     here.merged()
     here.planned()
     ran = here.run("apply", "--plan", str(here.plan_file), *here.approved("alice", "bob"))
     assert ran.code == 0, ran.err
-    widgets = ("Errors", "errors"), ("Orders", LONG.strip()), ("Latency", "late")
-    here.write("manifests/dashboard.yaml", board(*widgets))
+    changed = board(("Errors", "errors"), ("Orders", LONG.strip()), ("Latency", "late"))
+    here.write("manifests/dashboard.yaml", changed)
     here.write("manifests/policies.yaml", POLICIES.format(text=json.dumps(f"{LINES} More.")))
     text = SLO.replace("99.9", "99").replace("28_DAYS", "7_DAYS")
     here.write("manifests/slo.yaml", text)
