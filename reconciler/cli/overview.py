@@ -32,6 +32,7 @@ _GROUPS: dict[str, tuple[str, ...]] = {
     "Write": ("validate", "fmt", "rules", "test"),
     "Every day": (
         "plan",
+        "approve",
         "apply",
         "drift",
         "adopt",

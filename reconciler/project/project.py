@@ -128,11 +128,16 @@ NAMELESS = "default"
 
 @dataclass(frozen=True, slots=True)
 class Project:
-    """A project file and the folder that its paths are relative to."""
+    """A project file and the folder that its paths are relative to.
+
+    `unmerged` are the environments that have other settings in the file than those in force, which
+    are the default branch's.
+    """
 
     root: Path
     file: Path | None = None
     settings: ProjectFile = field(default_factory=ProjectFile)
+    unmerged: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,6 +218,11 @@ def choose_target(
         raise InvalidInput(f"{BASE_URL if given else 'baseUrl'} {why}")
     if given or own:
         return Service(given or own, environment.authorization)
+    if name in project.unmerged:
+        raise UsageError(
+            f"the project file of the default branch, whose settings bind, has no address for "
+            f"environment `{name}`: merge its settings first"
+        )
     raise UsageError(
         "there is no service to talk to: give the environment a `baseUrl` in reconciler.yaml, "
         f"or set {BASE_URL}; to try without a service, give it `emulator: {{data: FILE}}`"

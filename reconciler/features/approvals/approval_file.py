@@ -21,7 +21,7 @@ from reconciler.document import Json, canonical_text, digest
 from reconciler.errors import GuardRefused
 from reconciler.features.approvals.signers import Signers
 from reconciler.features.approvals.ssh_signatures import is_signed, key_in
-from reconciler.model.guards import NOT_APPROVED, guard_key
+from reconciler.model.guards import REVIEW_LEVEL, guard_key
 from reconciler.model.quoting import quoted
 from reconciler.report.plan.document import ChangeDocument, GuardDocument
 from reconciler.runtime import regular_files
@@ -36,7 +36,7 @@ _DIGEST = "^sha256:[0-9a-f]{64}$"
 
 @with_config(ConfigDict(extra="forbid"))
 class ShownGuard(TypedDict):
-    """A guard that the signer was shown."""
+    """A guard of level review that the signer was shown, and consents to."""
 
     code: str
     ref: Annotated[str | None, Field(description="null where it is about many resources.")]
@@ -96,7 +96,7 @@ def content_of(changes: Iterable[ChangeDocument]) -> str:
 
 
 def shown_guards(guards: Iterable[GuardDocument]) -> list[ShownGuard]:
-    """Return the guards of a plan's JSON for a statement."""
+    """Return the guards of a plan's JSON to which its signer consents: those of level review."""
     return [
         {
             "code": guard["code"],
@@ -105,7 +105,7 @@ def shown_guards(guards: Iterable[GuardDocument]) -> list[ShownGuard]:
             "message": guard["message"],
         }
         for guard in guards
-        if guard["code"] != NOT_APPROVED
+        if guard["level"] == REVIEW_LEVEL
     ]
 
 
@@ -215,7 +215,10 @@ def _mismatch(statement: Statement, plan: PlanToApprove) -> str:
     if statement["target"] != plan.target:
         return f"it is for the target {quoted(statement['target'])}"
     if statement["digest"] != plan.digest:
-        return f"it is for another plan, {statement['digest']}"
+        return (
+            f"it is for another plan, {statement['digest']}: for a part or the rest of it give "
+            "`--plan` with the file that was signed"
+        )
     if statement["content"] != plan.content:
         return "its signer was shown other changes than would be written"
     return ""

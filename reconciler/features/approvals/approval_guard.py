@@ -28,7 +28,7 @@ from reconciler.features.approvals.remedies_in_job import remedies_in_job
 from reconciler.features.approvals.signers import Signers, read_signers
 from reconciler.journal.entries import ApprovalEntry, Entry, OverrideEntry
 from reconciler.journal.history import History
-from reconciler.model import GuardViolation, Plan
+from reconciler.model import GuardViolation, Plan, RollsBack
 from reconciler.model.guards import APPROVAL, BREAK_GLASS, NOT_APPROVED
 from reconciler.model.quoting import quoted
 from reconciler.operations.added_by_features import EMERGENCY, AddedOption
@@ -39,6 +39,7 @@ from reconciler.planning.guards import PlanUnderGuard
 from reconciler.planning.guards.plan_limits import consenting
 from reconciler.project import Environment, Project
 from reconciler.report.plan.document import PlanDocument, change_document, plan_document
+from reconciler.report.reasons import SHORT_RUN
 from reconciler.report.safe import safe
 from reconciler.report.words import plural
 from reconciler.runtime.advice import is_in_job
@@ -57,9 +58,12 @@ _CLOCK: Final = "clock"
 
 
 def check_folder(text: str) -> None:
-    """Check the input `approvals`. Raises UsageError where it is no folder."""
-    if not Path(text).is_dir():
-        raise UsageError(f"`approvals`: there is no folder {text}")
+    """Check the input `approvals`. Raises UsageError for a file.
+
+    A missing folder has no approvals: git keeps no empty folder.
+    """
+    if Path(text).exists() and not Path(text).is_dir():
+        raise UsageError(f"`approvals`: {text} is no folder")
 
 
 async def with_approvals_needed(asked: PlanUnderGuard) -> Plan:
@@ -67,7 +71,7 @@ async def with_approvals_needed(asked: PlanUnderGuard) -> Plan:
     plan, needed = asked.plan, asked.environment.setting("approvals", Approvals)
     if needed is None:
         return plan
-    violations = [_needed(plan.environment, needed)]
+    violations = [_needed(plan, needed)]
     apart = asked.api.clock_difference
     if not asked.same_clock and apart is not None and abs(apart) > MOST_CLOCKS_DIFFER.seconds:
         minutes = round(abs(apart) / 60)
@@ -81,17 +85,35 @@ async def with_approvals_needed(asked: PlanUnderGuard) -> Plan:
     return replace(plan, guarded=(*plan.guarded, *violations))
 
 
-def _needed(environment: str, needed: Approvals, folders: Sequence[Path] = ()) -> GuardViolation:
-    people = plural(needed.count, "approver")
-    said = f"`{environment}` needs {plural(needed.count, 'approval')} of exactly this plan"
-    way = f"`plan --out FILE`; {people} run `reconciler approve FILE`; "
-    way += "`apply --plan FILE --approval FILE…`"
-    ways = (*remedies_in_job(environment, folders),) if is_in_job() else (way,)
+def _needed(
+    plan: Plan,
+    needed: Approvals,
+    whom: str = "",
+    folders: Sequence[Path] = (),
+    *,
+    has_file: bool = False,
+) -> GuardViolation:
+    """Return the violation; `whom` are the people who are missing, where they are known."""
+    said = f"`{plan.environment}` needs {plural(needed.count, 'approval')} of exactly this plan"
+    way = _way(plan, whom or plural(needed.count, "approver"), has_file=has_file)
+    ways = remedies_in_job(plan.environment, folders) if is_in_job() else (way,)
     return GuardViolation(
         said=said,
         remedies=(*ways, *_emergency(needed)),
         code=NOT_APPROVED,
         figures=str(needed.count),
+    )
+
+
+def _way(plan: Plan, whom: str, *, has_file: bool) -> str:
+    """Return who does what, so that the plan has the approvals that it needs."""
+    runs = [remark.run[:SHORT_RUN] for remark in plan.remarks if isinstance(remark, RollsBack)]
+    making = f"rollback {runs[0]} --dry-run" if runs else "plan"
+    applying = f"rollback {runs[0]}" if runs else "apply"
+    file = "send the plan file" if has_file else f"`{making} --out FILE`; send FILE"
+    return (
+        f"{file} to {whom}: `reconciler approve FILE`; "
+        f"then `{applying} --plan FILE --approval FILE…`"
     )
 
 
@@ -154,7 +176,7 @@ def judged(session: Session, made: Plan, consent: Consent) -> tuple[Plan, Consen
     if reason is not None and binding.needed.break_glass:
         entry = emergency_entry(session, reason, journal.now())
         said = f"`{session.name}` was written without the approvals that it needs"
-        needed = _needed(session.name, binding.needed)
+        needed = _needed(made, binding.needed)
         lifted = replace(needed, said=said, is_met=True, emergency=entry.reason)
         return _with(made, lifted), _lifting(consent, (entry,))
     found = _found(made, consent, binding.signers, journal.history)
@@ -162,10 +184,13 @@ def judged(session: Session, made: Plan, consent: Consent) -> tuple[Plan, Consen
     said = _describe(session.name, binding, found, missing)
     if reason is not None and missing > 0:
         said = f"{said}; {NOT_PERMITTED}"
+    if session.name in session.project.unmerged:
+        said += "; the settings of this branch differ, and those of the default branch bind"
     folders = [path for paths in consent.files.values() for path in paths]
-    violation = _needed(session.name, binding.needed, folders)
+    whom, has_file = _missing(binding, found), consent.reviewed is not None
+    needed = _needed(made, binding.needed, whom, folders, has_file=has_file)
     given = f"approved by {', '.join(_given(found))}" if missing <= 0 else ""
-    violation = replace(violation, said=said, is_met=missing <= 0, given=given)
+    violation = replace(needed, said=said, is_met=missing <= 0, given=given)
     made = _with(made, violation)
     if missing > 0 or any(guard.figures == _CLOCK for guard in made.guarded):
         return made, consent
@@ -287,10 +312,7 @@ def _describe(
     count = plural(binding.needed.count, "approval")
     said = f"`{environment}` needs {count} of exactly this plan, and has "
     said += ", ".join(given) or "none"
-    left = sorted(
-        quoted(min(person)) for person in binding.signers.people() if person not in found.people
-    )
-    said += f"; missing: {missing} of {', '.join(left)}"
+    said += f"; missing: {_missing(binding, found)}"
     return "; ".join((said, *found.wrong))
 
 
@@ -299,3 +321,11 @@ def _given(found: FoundApprovals) -> list[str]:
         f"{quoted(min(approval.principals))} until {approval.until}"
         for approval in sorted(found.valid, key=lambda approval: min(approval.principals))
     ]
+
+
+def _missing(binding: BindingSettings, found: FoundApprovals) -> str:
+    """Return who is missing: the people, or how many of those who have not approved."""
+    people = binding.signers.people()
+    left = sorted(quoted(min(person)) for person in people if person not in found.people)
+    missing = binding.needed.count - len(found.people)
+    return f"{missing} of {', '.join(left)}" if missing < len(left) else " and ".join(left)

@@ -28,15 +28,18 @@ from reconciler.features.approvals.approval_file import (
 from reconciler.features.approvals.approval_guard import binding_settings, plan_to_approve
 from reconciler.features.approvals.approval_settings import is_bound
 from reconciler.features.approvals.shown_plan import shown_plan
+from reconciler.features.approvals.signers import Signers, fingerprint_of
 from reconciler.features.approvals.ssh_signatures import sign
 from reconciler.operations.open_project import Options, now
 from reconciler.operations.open_session import Session, open_target
 from reconciler.operations.plan_and_drift import read_plan_file, write_private
 from reconciler.report.plan.document import PlanDocument
 from reconciler.report.safe import json_text
+from reconciler.report.words import first_few, plural
 from reconciler.runtime.git import ask
 
 _KEYS: Final = ("id_ed25519", "id_ed25519_sk", "id_ecdsa", "id_ecdsa_sk", "id_rsa")
+MOST_NAMED: Final = 10
 _HEAD: Final = b'{\n  "statement"'
 
 
@@ -73,9 +76,7 @@ def approve(
     Writes PLAN.PRINCIPAL.approval for `apply --approval`. It approves exactly this plan, in its
     environment, until it expires. Only a person on a terminal can approve.
     """
-    lifetime = duration_of(lasting, "mhd")
-    if lifetime is None or not timedelta() < lifetime <= LONGEST:
-        raise UsageError(f"--for takes a duration up to {LONGEST.days}d, as 30m, 4h or 2d")
+    lifetime = _lifetime(lasting)
     if not is_terminal():
         raise UsageError("there is no terminal: only a person can approve")
     document = read_plan_file(plan)
@@ -84,6 +85,7 @@ def approve(
     _check(session, document)
     binding = binding_settings(session.project, session.name, session.environment)
     signing = key or _usual_key(session.project.root)
+    signer = _signer_of(signing, binding.signers, session.name)
     begun = now()
     statement: Statement = {
         "formatVersion": 1,
@@ -97,7 +99,11 @@ def approve(
     }
     style = stderr_style(verbose=options.verbose)
     words(shown_plan(document, style), laid_out=True)
-    words(f"\nsigned with {signing}, this approves the plan until {statement['until']}")
+    needed = plural(binding.needed.count, "approval")
+    words(
+        f"\nYou sign{signer and f' as {signer}'} with {signing}: 1 of {needed} that "
+        f"`{session.name}` needs, until {statement['until']}"
+    )
     if answered("Type `yes` to approve exactly this plan") != "yes":
         words("nothing was signed")
         return
@@ -128,8 +134,49 @@ def _check(session: Session, document: PlanDocument) -> None:
         )
     if not is_bound(session.environment):
         raise UsageError(f"`{session.name}` needs no approvals: no `approvals:` in its settings")
-    if any(change["action"] == "blocked" for change in document["changes"]):
-        raise InvalidInput("the plan has blocked resources, and cannot be applied as it is")
+    blocked = [change["ref"] for change in document["changes"] if change["action"] == "blocked"]
+    if blocked:
+        raise InvalidInput(
+            f"the plan cannot be applied, and `plan` says why: {first_few(blocked, MOST_NAMED)} "
+            f"{'is' if len(blocked) == 1 else 'are'} blocked"
+        )
+
+
+def _lifetime(text: str) -> timedelta:
+    """Return how long an approval is to hold. Raises UsageError."""
+    usual = "as 30m, 4h or 2d"
+    lifetime = duration_of(text, "mhd")
+    if lifetime is None:
+        is_other = duration_of(text, "smhdw") is not None
+        why = "is not in minutes, hours or days" if is_other else "is no duration"
+        raise UsageError(f"--for {text}: it {why}; give one {usual}")
+    if not lifetime:
+        raise UsageError(f"--for {text}: the approval would expire at once; give more, {usual}")
+    if lifetime > LONGEST:
+        raise UsageError(f"--for {text}: an approval holds for at most {LONGEST.days}d")
+    return lifetime
+
+
+def _signer_of(key: Path, signers: Signers, environment: str) -> str:
+    """Return the approver of a key by its public half, "" where that is not known.
+
+    Raises UsageError where there is no key, and GuardRefused where it is of no approver.
+    """
+    if not key.is_file():
+        raise UsageError(f"there is no key {key}")
+    public = key if key.suffix == ".pub" else key.with_name(f"{key.name}.pub")
+    try:
+        fingerprint = fingerprint_of(public.read_text(encoding="utf-8").split()[1])
+    except (OSError, ValueError, IndexError):
+        return ""
+    known = sorted(signer.principal for signer in signers.of_key(fingerprint or ""))
+    if fingerprint is None or known:
+        return known[0] if known else ""
+    listed = ", ".join(sorted(min(person) for person in signers.people()))
+    raise GuardRefused(
+        f"{key} is the key {fingerprint}, which is of no approver of `{environment}` by the "
+        f"default branch's list: sign with a key of {listed}, or merge it into the list first"
+    )
 
 
 def _usual_key(folder: Path) -> Path:

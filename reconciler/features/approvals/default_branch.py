@@ -189,7 +189,12 @@ def reviewed_project(options: Options, project: Project) -> Project:
             "an environment needs approvals, so all settings but `manifests:` and `variables:` are "
             "those of the default branch's newest commit"
         )
-    return replace(project, settings=settings)
+    unmerged = frozenset(
+        name
+        for name, mine in own.environments.items()
+        if mine.model_dump() != settings.environments[name].model_dump()
+    )
+    return replace(project, settings=settings, unmerged=unmerged)
 
 
 def _binds(settings: ProjectFile) -> bool:

@@ -1,106 +1,183 @@
-"""The text that a person sees before signing: a plan file, whole, in the words of the file.
+"""The text that a person sees before signing: a plan file, whole, in the words of `plan`.
 
-No value is folded or cut, as the signature is for all of it. Kept resources are counted.
+Nothing is folded, left out or cut, as the signature is for all of it. The words are made here of
+values that are signed. Words that the file brings along and no signature covers are marked so.
 """
 
 from __future__ import annotations
 
-import json
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from typing import Final, Literal
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
 
+from reconciler.document import ABSENT, Difference
+from reconciler.kinds import BY_NAME
+from reconciler.model import RollsBack
 from reconciler.model.guards import NOT_APPROVED, REVIEW_LEVEL
-from reconciler.report.changes.document import FieldDocument
-from reconciler.report.changes.field_changes import line_diff
+from reconciler.report.changes.document import PlannedField
+from reconciler.report.changes.field_changes import (
+    LONGEST_PAIR,
+    OPERATION_SIGNS,
+    FieldChange,
+    LeafValue,
+    broken_to,
+    by_subject,
+    in_words,
+)
+from reconciler.report.counts import AS_DECLARED, AS_LAST_WRITTEN, EVIDENCE_MEANINGS
+from reconciler.report.labels import FieldLabel, place_in
 from reconciler.report.plan.document import ChangeDocument, GuardDocument, PlanDocument
-from reconciler.report.safe import safe
-from reconciler.report.table import Colour, Style, wrapped
+from reconciler.report.reasons import SHORT_RUN
+from reconciler.report.safe import columns, safe
+from reconciler.report.table import INDENT, Colour, Style, wrapped
 from reconciler.report.words import plural
 
 _SIGNS: Mapping[str, tuple[str, Colour]] = {
     "create": ("+", Colour.GREEN),
     "update": ("~", Colour.YELLOW),
-    "assert": ("!", Colour.YELLOW),
-    "blocked": ("x", Colour.RED),
+    "assert": ("!", Colour.MAGENTA),
 }
-_LONGEST_LINE: Final = 100
-_SHORT: Final = 60
+_COLOURS = {"-": Colour.RED, "+": Colour.GREEN, " ": Colour.DIM}
+_DEEPER: Final = INDENT + "    "
 
 
 def shown_plan(document: PlanDocument, style: Style) -> str:
     """Return a plan file as text: each change with all its fields, then the guards."""
-    changes = [change for change in document["changes"] if change["action"] != "keep"]
-    found = Counter[str](change["action"] for change in document["changes"])
-    counts = [f"{found[word]} {word}" for word in _SIGNS if found[word]]
-    head = f"Plan for {document['environment']} at {document['target']}: "
-    lines = [*wrapped(head + (", ".join(counts) or "nothing to do"), style, Colour.BOLD, margin="")]
-    for change in changes:
-        lines += ["", *_change_lines(change, style)]
-    if kept := found["keep"]:
-        lines += ["", *wrapped(f"{plural(kept, 'resource')} kept as they are", style, margin="")]
-    guards = [guard for guard in document["guards"] if guard["code"] != NOT_APPROVED]
-    if guards:
-        lines += ["", style.paint("What guards object to: you would consent to it", Colour.BOLD)]
-        for guard in guards:
-            lines += _guard_lines(guard, style)
+    head = f"Plan for {document['environment']} ({document['target']}): {_summary(document)}"
+    lines = [*wrapped(head, style, Colour.BOLD, margin="", hang="  ")]
+    for change in document["changes"]:
+        if change["action"] != "keep":
+            lines += ["", *_change_lines(change, style)]
+    if unsigned := [*_unsigned_lines(document, style)]:
+        words = "The plan file also says, and no signature covers it"
+        lines += ["", *wrapped(words, style, Colour.BOLD, margin="", hang="  "), *unsigned]
+    lines += _guards_lines(document["guards"], style)
     lines += ["", *wrapped(f"Digest {document['digest']}", style, Colour.DIM, margin="")]
     return "\n".join(lines)
 
 
+def _summary(document: PlanDocument) -> str:
+    """Return the counts of the changes in the words of `plan`."""
+    changes = document["changes"]
+    found = Counter[str](change["action"] for change in changes)
+    kept = [change["evidence"] for change in changes if change["action"] == "keep"]
+    read = sum(evidence in ("live", "base") for evidence in kept)
+    counts = {
+        **{f"to {word}": found[word] for word in ("create", "update", "assert")},
+        AS_DECLARED: read,
+        AS_LAST_WRITTEN: len(kept) - read,
+        "destroyed permanently": sum(len(change["destroys"]) for change in changes),
+    }
+    shown = [f"{count:,} {words}" for words, count in counts.items() if count]
+    return ", ".join(shown) or "nothing is declared"
+
+
 def _change_lines(change: ChangeDocument, style: Style) -> Iterator[str]:
     sign, colour = _SIGNS[change["action"]]
-    source = change["source"]
     yield style.paint(f"{sign} {safe(change['ref'])}", colour, Colour.BOLD)
-    seen = "" if change["evidence"] == "live" else f" (compared with: {change['evidence']})"
-    yield from wrapped(f"{source['file']}:{source['line']}{seen}", style, Colour.DIM)
-    for note in change["notes"]:
-        yield from wrapped(note, style, Colour.CYAN)
-    for field in change["fields"]:
-        yield from _field_lines(field, style)
+    seen = "unseen" if change["evidence"] == "none" else change["evidence"]
+    if seen != "live":
+        yield from wrapped(f"{seen}: {EVIDENCE_MEANINGS[seen]}", style, Colour.DIM, hang="  ")
+    found = [_in_words(field, change["kind"]) for field in change["fields"]]
+    for subject, fields in by_subject(found):
+        is_named = bool(subject) and any(field.field for field in fields)
+        if is_named:
+            yield from _broken(subject, style, Colour.BOLD)
+        for field in fields:
+            margin = INDENT + ("  " if is_named else "")
+            yield from _field_lines(field, field.field or subject, margin, style)
     for name in change["destroys"]:
-        yield from wrapped(f"- destroys {name}", style, Colour.RED)
+        yield from _broken(f"- destroys {safe(name)}", style, Colour.RED)
 
 
-def _field_lines(field: FieldDocument, style: Style) -> Iterator[str]:
-    path = ".".join(map(str, field["path"]))
-    if field["operation"] == "move":
-        yield from wrapped(f"{path}: moves {field.get('before')} -> {field.get('after')}", style)
+def _in_words(field: PlannedField, kind_name: str) -> FieldChange:
+    kind, path = BY_NAME.get(kind_name), tuple(field["path"])
+    before, after = field.get("before", ABSENT), field.get("after", ABSENT)
+    difference = Difference(path, before, after, field["operation"])
+    label, place = place_in(kind, path), ""
+    if (known := field.get("label")) is not None:
+        label = FieldLabel(safe(known["subject"]), safe(known["field"]))
+        place = safe(known["place"])
+    return in_words(difference, kind, label, place, whole=True)
+
+
+def _field_lines(field: FieldChange, words: str, margin: str, style: Style) -> Iterator[str]:
+    sign, colour = OPERATION_SIGNS[field.operation]
+    head = f"{sign} {words}"
+    if field.operation == "move":
+        yield from _broken(f"{head}: moves {field.stands}", style, colour, margin=margin)
         return
-    before, after = (_text(field, side) for side in ("before", "after"))
-    line = f"{path}: {before} -> {after}" if before and after else f"{path}: {before}{after}"
-    if "\n" not in line and len(line) <= _LONGEST_LINE:
-        yield from wrapped(line + (" -> removed" if not after else ""), style, hang="  ")
+    head += f" {field.stands}" if field.stands else ""
+    is_changed = field.operation == "change"
+    text = f"{field.before} → {field.after}" if is_changed else field.before or field.after
+    is_short = not is_changed or columns(text) <= LONGEST_PAIR
+    if text and is_short and columns(f"{margin}{head}: {text}") <= style.width:
+        yield f"{margin}{style.paint(sign, colour)} {head[2:]}: {text}"
         return
-    yield from wrapped(f"{path}:", style)
-    for sign, text in _rows(before, after):
-        words = text.lstrip()
-        margin = f"      {sign} {' ' * (len(text) - len(words))}"
-        yield from wrapped(words, style, margin=margin, hang="  ")
+    yield from _broken(f"{head}:", style, margin=margin)
+    if not is_changed:
+        yield from _leaf_lines(field.leaves or (LeafValue("", "", text),), colour, style)
+        return
+    pair = ("-", field.before), ("+", field.after)
+    for mark, line in field.lines or pair:
+        colour = _COLOURS.get(mark, Colour.DIM)
+        yield from _broken(line, style, colour, margin=f"{_DEEPER}{mark} ")
 
 
-def _rows(before: str, after: str) -> Iterator[tuple[str, str]]:
-    """Yield the lines of a value, or of the difference of two, each with its sign."""
-    if before and after:
-        every_line = max(before.count("\n"), after.count("\n")) + 1
-        yield from ((part.sign, part.text) for part in line_diff(before, after, every_line))
-    else:
-        yield from ((" " if after else "-", line) for line in (before or after).split("\n"))
+def _leaf_lines(leaves: Sequence[LeafValue], colour: Colour, style: Style) -> Iterator[str]:
+    for subject, group in by_subject(leaves):
+        if subject:
+            yield from _broken(subject, style, colour, Colour.BOLD, margin=_DEEPER)
+        margin = _DEEPER + ("  " if subject else "")
+        for leaf in group:
+            text = f"{leaf.field}: {leaf.text}" if leaf.field else leaf.text
+            yield from _broken(text, style, colour, margin=margin)
 
 
-def _text(field: FieldDocument, side: Literal["before", "after"]) -> str:
-    """Return one side of a field, on many lines where it is long; "" where it is absent."""
-    if side not in field:
-        return ""
-    value = field[side]
-    if isinstance(value, str) and "\n" in value:
-        return value
-    text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= _SHORT else json.dumps(value, ensure_ascii=False, indent=2)
+def _broken(text: str, style: Style, *colours: Colour, margin: str = INDENT) -> Iterator[str]:
+    """Yield a safe text in lines that fit, also where a word is longer than a line."""
+    for part in broken_to(text, max(1, style.width - columns(margin))):
+        yield margin + style.paint(part, *colours)
+        margin = " " * columns(margin)
 
 
-def _guard_lines(guard: GuardDocument, style: Style) -> Iterator[str]:
-    consent = "" if guard["level"] == REVIEW_LEVEL else ", and needs its own flag at the apply"
-    yield from wrapped(
-        f"{guard['message']} [{guard['code']}]{consent}", style, Colour.RED, hang="  "
-    )
+def _unsigned_lines(document: PlanDocument, style: Style) -> Iterator[str]:
+    """Yield what the file says that can differ in an apply of the same plan."""
+    remarks: Sequence[Mapping[str, Any]] = document["remarks"]
+    for remark in remarks:
+        if remark["code"] == RollsBack.code:
+            words = (
+                f"a rollback: puts back what was {remark.get('state')} before the run "
+                f"{str(remark.get('run'))[:SHORT_RUN]} ({remark.get('command')} by "
+                f"{remark.get('actor')}, {remark.get('at')}); manifests stay as they are, and the "
+                "next apply of them brings the change back"
+            )
+            yield from wrapped(words, style, Colour.CYAN, margin="  ", hang="  ")
+    for change in document["changes"]:
+        if change["action"] == "keep":
+            continue
+        source = change["source"]
+        watchers = len(change.get("watchedBy", ())) + len(change.get("watchedByOthers", ()))
+        notes = [
+            f"{change['ref']}: {source['file']}:{source['line']}",
+            *([f"watched by {plural(watchers, 'alert')}"] if watchers else ()),
+            *change["notes"],
+        ]
+        yield from wrapped("; ".join(notes), style, Colour.CYAN, margin="  ", hang="  ")
+
+
+def _guards_lines(guards: Sequence[GuardDocument], style: Style) -> Iterator[str]:
+    listed = [guard for guard in guards if guard["code"] != NOT_APPROVED]
+    headings = {
+        "You consent to": [guard for guard in listed if guard["level"] == REVIEW_LEVEL],
+        "You do not consent to, so whoever applies must give a flag": [
+            guard for guard in listed if guard["level"] != REVIEW_LEVEL
+        ],
+    }
+    for heading, found in headings.items():
+        if found:
+            yield ""
+            yield from wrapped(heading, style, Colour.RED, Colour.BOLD, margin="", hang="  ")
+        for guard in found:
+            words = f"{guard['message']} [{guard['code']}]"
+            yield from wrapped(words, style, margin="  ", hang="  ")

@@ -7,6 +7,7 @@ refused, except in an emergency where that is permitted.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Final
 from uuid import uuid4
 
 import click
@@ -28,6 +29,11 @@ break_glass = click.option(
     "REASON goes into the journal.",
 )
 
+_OTHER_WAYS: Final = {
+    "incidents close": "close them in the web interface",
+    "policies add": "declare the policies in a LogPolicySet, and apply a plan that has approvals",
+}
+
 
 def permitted(session: Session, command: str, break_glass: str | None) -> Callable[[], None]:
     """Return what notes an emergency in the journal; it notes nothing where approvals do not bind.
@@ -45,11 +51,13 @@ def permitted(session: Session, command: str, break_glass: str | None) -> Callab
     needed = binding_settings(session.project, session.name, session.environment).needed
     if reason and needed.break_glass:
         return lambda: _note(session, command, reason)
-    way = f": in an emergency, `{command} --break-glass REASON`" if needed.break_glass else ""
-    way = f"; {NOT_PERMITTED}" if reason else way
+    ways = [_OTHER_WAYS[command]]
+    if needed.break_glass:
+        ways.append(f"in an emergency, `{command} --break-glass REASON`")
+    why = f"; {NOT_PERMITTED}" if reason else ""
     raise GuardRefused(
         f"`{session.name}` needs approvals of a plan, and `{command}` makes none, so it is "
-        f"refused there{way} [{NOT_APPROVED}]"
+        f"refused there [{NOT_APPROVED}]{why}: {'; or '.join(ways)}"
     )
 
 

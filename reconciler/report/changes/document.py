@@ -33,6 +33,25 @@ class FieldDocument(TypedDict):
 
 
 @with_config(ConfigDict(extra="ignore"))
+class LabelDocument(TypedDict):
+    """The words in which a report shows the place of a field."""
+
+    subject: Annotated[str, Field(description="The part of the resource; empty for itself.")]
+    field: Annotated[str, Field(description="The field of the part; empty for all of it.")]
+    place: Annotated[str, Field(description="Where an item comes or moves to; else empty.")]
+
+
+class PlannedField(FieldDocument):
+    """A field that a write would change, with its words."""
+
+    label: NotRequired[
+        Annotated[
+            LabelDocument, Field(description="Left out where the path alone gives the same words.")
+        ]
+    ]
+
+
+@with_config(ConfigDict(extra="ignore"))
 class SourceDocument(TypedDict):
     """The place of a manifest: a file relative to the project, and a line from 1."""
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from itertools import accumulate, groupby
-from typing import Literal, NamedTuple, TypeVar
+from typing import Literal, NamedTuple, TypeAlias, TypeVar
 
 from reconciler.document import ABSENT, Difference, Json, Missing, Operation, Path, value_at
 from reconciler.kinds import BY_NAME
@@ -18,9 +18,19 @@ from reconciler.kinds.shape import NOTHING, Facts, facts_at
 from reconciler.model import Action, Change, Drift
 from reconciler.model.quoting import SHOWN_BY_VERBOSE, and_more
 from reconciler.redaction.templates import references_in
-from reconciler.report import labels
 from reconciler.report.counts import live_document
 from reconciler.report.drawings import drawing_of, picture_lines
+from reconciler.report.labels import (
+    BETWEEN,
+    FieldLabel,
+    Lists,
+    facts_of_kind,
+    name_of,
+    place_in,
+    spoken_place,
+    spoken_value,
+    standing,
+)
 from reconciler.report.safe import ELLIPSIS, columns, cut, hidden, safe
 from reconciler.report.table import INDENT, Colour, Style, fitted, wrapped
 from reconciler.report.words import alike, around_difference, as_json, leaves, plural
@@ -165,16 +175,19 @@ def field_changes(change: Change) -> tuple[FieldChange, ...]:
             Difference((key,), ABSENT, value, "add") for key, value in change.body.items()
         )
     kind = BY_NAME.get(change.ref.kind)
-    before, lists = live_document(change), labels.Lists()
+    before, lists = live_document(change), Lists()
     return _together(_said(difference, (change.body, before), kind, lists) for difference in found)
 
 
 def drift_changes(drift: Drift) -> tuple[FieldChange, ...]:
     """Return how fields differ from what was applied; `after` is the live value."""
     kind = BY_NAME.get(drift.ref.kind)
-    sides, lists = (drift.live, drift.applied), labels.Lists()
+    sides, lists = (drift.live, drift.applied), Lists()
     return _together(_said(difference, sides, kind, lists) for difference in drift.differences)
 
+
+Sides: TypeAlias = "tuple[Json, Json | Missing]"
+"""The documents after and before."""
 
 Subjected = TypeVar("Subjected", FieldChange, LeafValue)
 
@@ -192,50 +205,71 @@ def _together(found: Iterator[FieldChange]) -> tuple[FieldChange, ...]:
     return tuple(field_change for group in order.values() for field_change in group)
 
 
-def _said(
-    difference: Difference,
-    sides: tuple[Json, Json | Missing],
-    kind: Kind | None,
-    lists: labels.Lists,
-) -> FieldChange:
+def _said(difference: Difference, sides: Sides, kind: Kind | None, lists: Lists) -> FieldChange:
     """Return a difference in words; `sides` are the documents after and before."""
+    return in_words(difference, kind, *_placed(difference, sides, kind, lists))
+
+
+def labels_of(change: Change) -> Iterator[tuple[Difference, FieldLabel, str]]:
+    """Yield each difference of a change with its label, and the place of an item in words."""
+    kind, lists = BY_NAME.get(change.ref.kind), Lists()
+    sides = change.body, live_document(change)
+    for difference in change.differences:
+        yield difference, *_placed(difference, sides, kind, lists)
+
+
+def _placed(
+    difference: Difference, sides: Sides, kind: Kind | None, lists: Lists
+) -> tuple[FieldLabel, str]:
+    documents = sides[::-1] if difference.operation == "remove" else sides
+    label = place_in(kind, difference.path, *documents, lists=lists)
+    if difference.operation == "move":
+        return label, _moves(difference, documents, kind, lists)
+    place = None
+    if difference.operation == "add":
+        place = standing(difference.path, sides[0], facts_of_kind(kind), lists)
+    return label, f"at place {place[0]} of {place[1]}" if place else ""
+
+
+def in_words(
+    difference: Difference,
+    kind: Kind | None,
+    label: FieldLabel,
+    stands: str = "",
+    *,
+    whole: bool = False,
+) -> FieldChange:
+    """Return a difference in words, by its label and the place of an item.
+
+    `whole` leaves out nothing: no empty value, no id, no equal line, no text around a reference.
+    """
     path, operation = difference.path, difference.operation
-    documents = sides[::-1] if operation == "remove" else sides
-    subject, field = labels.place_in(kind, path, *documents, lists=lists)
     facts = facts_at(kind.spec, path) if kind else NOTHING
-    known = FieldChange(path=path, subject=subject, field=field, operation=operation)
+    known = FieldChange(path=path, subject=label.subject, field=label.field, operation=operation)
     match operation:
         case "move":
-            return replace(known, stands=_moves(difference, documents, kind, lists))
+            return replace(known, stands=stands)
         case "add":
-            place = labels.standing(path, sides[0], labels.facts_of_kind(kind), lists)
-            stands = f"at place {place[0]} of {place[1]}" if place else ""
-            text, rest = _whole(difference, difference.after, subject, kind)
+            text, rest = _whole(difference, difference.after, label.subject, kind, whole=whole)
             return replace(known, after=text, stands=stands, leaves=rest)
         case "remove":
-            text, rest = _whole(difference, difference.before, subject, kind)
+            text, rest = _whole(difference, difference.before, label.subject, kind, whole=whole)
             return replace(known, before=text, leaves=rest)
         case "change":
-            old, new = _sides(difference, facts)
-            return replace(
-                known, before=old, after=new, lines=_field_changes_lines(difference, facts)
-            )
+            old, new = _sides(difference, facts, whole=whole)
+            lines = _field_changes_lines(difference, facts, whole=whole)
+            return replace(known, before=old, after=new, lines=lines)
 
 
 def _moves(
-    difference: Difference,
-    documents: Sequence[Json | Missing],
-    kind: Kind | None,
-    lists: labels.Lists,
+    difference: Difference, documents: Sequence[Json | Missing], kind: Kind | None, lists: Lists
 ) -> str:
     """Return from where to where an item moves, also out of another list."""
     now = _position(difference.after)
     if difference.list_before is not None and isinstance(difference.before, list):
         was = _position(difference.before[-1])
-        old = labels.place_in(
-            kind, difference.list_before, *reversed(documents), lists=lists
-        ).subject
-        new = labels.place_in(kind, difference.path[:-1], *documents, lists=lists).subject
+        old = place_in(kind, difference.list_before, *reversed(documents), lists=lists).subject
+        new = place_in(kind, difference.path[:-1], *documents, lists=lists).subject
         return f"from place {was} of {old} to place {now} of {new}"
     was = _position(difference.before)
     if was == now:
@@ -249,34 +283,39 @@ def _position(place: Json | Missing) -> str:
 
 
 def _whole(
-    difference: Difference, document: Json | Missing, subject: str, kind: Kind | None
+    difference: Difference,
+    document: Json | Missing,
+    subject: str,
+    kind: Kind | None,
+    *,
+    whole: bool,
 ) -> tuple[str, tuple[LeafValue, ...]]:
     """Return an added or removed part, on one line where possible, and its leaves.
 
-    Nested ids and empty values are left out, and so is the name that labels the part. Its title and
-    all queries come first.
+    Nested ids and empty values are left out, and so is the name that labels the part, except where
+    all of it is asked for. Its title and all queries come first.
     """
     if document is ABSENT:
-        return labels.spoken_value(document), ()
+        return spoken_value(document), ()
     path, ends = difference.path, list(leaves(document))
     facts = facts_at(kind.spec, path) if kind else NOTHING
     if len(ends) == 1 and ends[0][0] == ():
-        return labels.spoken_value(document, facts), ()
+        return _value(document, facts, whole=whole), ()
     unsaid = kind.unsaid if kind else frozenset[str]()
     # Fields of the part itself come first, so that none follows under the label of another part.
     found: dict[str, list[LeafValue]] = {"": []}
-    lists = labels.Lists()
+    lists = Lists()
     for inner, end in ends:
-        if inner[-2:] == ("id", "value") or end in ("", None, []):
+        if not whole and (inner[-2:] == ("id", "value") or end in ("", None, [])):
             continue
-        place = labels.spoken_place(inner, document, facts=facts, unsaid=unsaid, lists=lists)
+        place = spoken_place(inner, document, facts=facts, unsaid=unsaid, lists=lists)
         known = facts_at(kind.spec, (*path, *inner)) if kind else NOTHING
-        leaf = LeafValue(place.subject, place.field, labels.spoken_value(end, known))
+        leaf = LeafValue(place.subject, place.field, _value(end, known, whole=whole))
         if leaf.field == QUERY and leaf.subject:
             leaf = LeafValue("", f"{leaf.subject}, {QUERY}", leaf.text)
         found.setdefault(leaf.subject, []).append(leaf)
     shown = tuple(leaf for group in found.values() for leaf in sorted(group, key=_rank))
-    rest = _beyond_name(shown, subject, labels.name_of(document, facts))
+    rest = shown if whole else _beyond_name(shown, subject, name_of(document, facts))
     return _short(rest) if shown else EMPTY, rest
 
 
@@ -286,53 +325,60 @@ QUERY = "query"
 def _rank(leaf: LeafValue) -> int:
     """Return the place of a leaf: title, queries, own fields, options of a query, other options."""
     field = leaf.field
-    ranks = (
-        field in ("title", "name"),
-        field == QUERY or field.endswith(f", {QUERY}"),
-        "." not in field,
-        field.startswith(f"{QUERY}."),
-    )
-    return [*ranks, True].index(True)
+    if field in ("title", "name"):
+        return 0
+    if field == QUERY or field.endswith(f", {QUERY}"):
+        return 1
+    if "." not in field:
+        return 2
+    return 3 if field.startswith(f"{QUERY}.") else 4
 
 
 def _short(ends: Sequence[LeafValue]) -> str:
     """Return the leaves on one line; "" where a leaf of a nested part needs its own line."""
     if any(end.subject for end in ends):
         return ""
-    return labels.BETWEEN.join(
-        f"{end.field}: {end.text}" if end.field else end.text for end in ends
-    )
+    return BETWEEN.join(f"{end.field}: {end.text}" if end.field else end.text for end in ends)
 
 
 def _beyond_name(ends: Sequence[LeafValue], subject: str, name: str) -> tuple[LeafValue, ...]:
     """Return the leaves without the name that labels the subject."""
-    called = labels.spoken_value(name)
+    called = spoken_value(name)
     known = bool(name) and called in subject
     return tuple(end for end in ends if end.subject or not known or end.text != called)
 
 
-def _sides(difference: Difference, facts: Facts) -> tuple[str, str]:
+def _value(document: Json | Missing, facts: Facts, *, whole: bool) -> str:
+    """Return a value in words; whole, also the text around a reference."""
+    if whole and document is not ABSENT and references_in(document):
+        return safe(as_json(document))
+    return spoken_value(document, facts)
+
+
+def _sides(difference: Difference, facts: Facts, *, whole: bool) -> tuple[str, str]:
     """Return both values in words; as JSON where their words would be the same."""
     before, after = (
-        labels.spoken_value(value, facts) for value in (difference.before, difference.after)
+        _value(value, facts, whole=whole) for value in (difference.before, difference.after)
     )
     if before != after:
         return before, after
-    return labels.spoken_value(difference.before), labels.spoken_value(difference.after)
+    return spoken_value(difference.before), spoken_value(difference.after)
 
 
-def _field_changes_lines(difference: Difference, facts: Facts) -> tuple[DiffLine, ...]:
+def _field_changes_lines(
+    difference: Difference, facts: Facts, *, whole: bool
+) -> tuple[DiffLine, ...]:
     """Return the line diff of long values; empty where a line for each is clearer."""
     before, after = difference.before, difference.after
     if before is ABSENT or after is ABSENT or references_in([before, after]):
         return ()
     if facts.unordered and isinstance(before, list) and isinstance(after, list):
-        return _members(before, after, facts)
+        return _members(before, after, facts, whole=whole)
     old, new = _text(before), _text(after)
     longest = max(len(old), len(new))
     if (longest <= LONGEST_ON_ONE_LINE and "\n" not in old + new) or longest > LONGEST_COMPARED:
         return ()
-    lines = line_diff(old, new)
+    lines = line_diff(old, new, longest if whole else CONTEXT)
     gone = {line.text for line in lines if line.sign == "-"}
     if any(line.sign == "+" and line.text in gone for line in lines):
         # They differ in what a line cannot show, such as a final line break. JSON shows it.
@@ -349,16 +395,18 @@ def _text(document: Json) -> str:
     return hidden(json.dumps(document, ensure_ascii=False, indent=2))
 
 
-def _members(before: Sequence[Json], after: Sequence[Json], facts: Facts) -> tuple[DiffLine, ...]:
+def _members(
+    before: Sequence[Json], after: Sequence[Json], facts: Facts, *, whole: bool
+) -> tuple[DiffLine, ...]:
     """Return the members that a set loses and gains; its order means nothing."""
     member_facts = facts.items or NOTHING
-    old, new = (
-        [labels.spoken_value(value, member_facts) for value in side] for side in (before, after)
-    )
+    old, new = ([spoken_value(value, member_facts) for value in side] for side in (before, after))
     gone = [DiffLine("-", text) for text in old if text not in new]
     come = [DiffLine("+", text) for text in new if text not in old]
     kept = len(new) - len(come)
     rest = [DiffLine("…", f"{kept:,} the same")] if kept else []
+    if whole:
+        rest = [DiffLine(" ", text) for text in new if text in old]
     return (*gone, *come, *rest) if gone or come else ()
 
 
@@ -393,7 +441,7 @@ def packed(texts: Sequence[str], room: int) -> list[str]:
     for text in texts:
         shown = cut(text, room)
         is_long = columns(text) > LONGEST_BESIDE
-        joined = shown if full or is_long else f"{lines[-1]}{labels.BETWEEN}{shown}"
+        joined = shown if full or is_long else f"{lines[-1]}{BETWEEN}{shown}"
         if full or is_long or columns(joined) > room:
             lines.append(shown)
         else:
@@ -414,9 +462,7 @@ def _describe_essential(alike: Sequence[Essential], document: Json, model: type[
     items = [item for value in lists for item in value]
     if len(lists) == len(found) and any(isinstance(item, dict) for item in items):
         return _counted(items, facts_at(model, (*found[0][0], 0)))
-    words = [
-        *dict.fromkeys(labels.spoken_value(value, facts_at(model, path)) for path, value in found)
-    ]
+    words = [*dict.fromkeys(spoken_value(value, facts_at(model, path)) for path, value in found)]
     more = [ELLIPSIS] if len(words) > MOST_NAMED else []
     return ", ".join([*words[:MOST_NAMED], *more])
 
@@ -443,7 +489,7 @@ def _places(
 
 def _counted(items: Sequence[Json], facts: Facts) -> str:
     """Return the number of parts and the names of the first few."""
-    names = [labels.spoken_value(name) for item in items if (name := labels.name_of(item, facts))]
+    names = [spoken_value(name) for item in items if (name := name_of(item, facts))]
     more = [ELLIPSIS] if len(names) > MOST_NAMED else []
     shown = ", ".join([*names[:MOST_NAMED], *more])
     return safe(f"{len(items):,} ({shown})" if shown else f"{len(items):,}")
@@ -455,7 +501,7 @@ MOST_LINES = 16
 NARROWEST_VALUE = 20
 LONGEST_PAIR = 90
 WIDEST_PICTURE = 120
-_SIGNS = {
+OPERATION_SIGNS: Mapping[Operation, tuple[str, Colour]] = {
     "add": ("+", Colour.GREEN),
     "remove": ("-", Colour.RED),
     "change": ("~", Colour.YELLOW),
@@ -508,7 +554,7 @@ class _Head:
 
 
 def _lines_lines(change: FieldChange, words: str, margin: str, style: Style) -> Iterator[str]:
-    sign, colour = _SIGNS[change.operation]
+    sign, colour = OPERATION_SIGNS[change.operation]
     if change.operation == "add" and change.stands:
         words += f" {change.stands}"
     head = _Head(f"{margin}{style.paint(sign, colour)} {words}", columns(f"{margin}  {words}"))

@@ -8,7 +8,7 @@ against the same shape.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import fields
 from functools import cache
 from types import GenericAlias
@@ -44,13 +44,15 @@ from reconciler.kinds import BY_NAME
 from reconciler.model.guards import EXPLICIT_LEVEL, REVIEW_LEVEL, GuardLevel, guard_key
 from reconciler.report.changes.document import (
     FieldDocument,
+    PlannedField,
     SelectionDocument,
     SourceDocument,
     difference_document,
     selection_document,
     source_document,
 )
-from reconciler.report.labels import FieldLabel, places_in
+from reconciler.report.changes.field_changes import labels_of
+from reconciler.report.labels import FieldLabel, place_in, places_in
 from reconciler.report.reasons import notes_of
 from reconciler.report.safe import json_text
 from reconciler.report.sections import shown_sections
@@ -137,7 +139,7 @@ class ChangeDocument(TypedDict):
     evidence: Literal["live", "journal", "none", "base"]
     remoteId: str | int | None
     source: SourceDocument
-    fields: list[FieldDocument]
+    fields: list[PlannedField]
     destroys: Annotated[list[str], Field(description="Names of what is permanently removed.")]
     notes: Annotated[list[str], Field(description="The reasons in words, for people.")]
     reasons: Annotated[list[ReasonDocument], Field(default=[])]
@@ -345,11 +347,20 @@ def change_document(change: model.Change) -> ChangeDocument:
         "evidence": change.evidence.value,
         "remoteId": change.remote_id,
         "source": source_document(source),
-        "fields": [difference_document(difference) for difference in change.differences],
+        "fields": [*_planned_fields(change)],
         "destroys": list(change.destroys),
         "notes": list(notes_of(change)),
         "reasons": [reason_document(reason) for reason in change.reasons],
     }
+
+
+def _planned_fields(change: model.Change) -> Iterator[PlannedField]:
+    kind = BY_NAME.get(change.ref.kind)
+    for difference, label, place in labels_of(change):
+        planned = cast("PlannedField", difference_document(difference))
+        if place or label != place_in(kind, difference.path):
+            planned["label"] = {"subject": label.subject, "field": label.field, "place": place}
+        yield planned
 
 
 def _with_sections(change: model.Change, plan: model.Plan) -> ChangeDocument:
@@ -658,10 +669,10 @@ def _with_ids(reviewed: ChangeDocument, ids: Mapping[str, str]) -> ChangeDocumen
     return {**reviewed, "fields": [_with_id(field, ids) for field in reviewed["fields"]]}
 
 
-def _with_id(field: FieldDocument, ids: Mapping[str, str]) -> FieldDocument:
+def _with_id(field: PlannedField, ids: Mapping[str, str]) -> PlannedField:
     if not field.get("knownAfterApply") or "after" not in field:
         return field
-    known: FieldDocument = {
+    known: PlannedField = {
         **field,
         "after": each_text(field["after"], lambda text: _filled(text, ids)),
     }

@@ -13,10 +13,15 @@ import pytest
 from approving import Repository, needs_openssh
 from harness.doors import Shown, on_terminal, typed
 from harness.repositories import git
-from harness.workspaces import SLO, VIEW
+from harness.workspaces import SLO
 
-from reconciler.report.changes.field_changes import pieces
+from reconciler.kinds import BY_NAME
+from reconciler.kinds.shape import facts_at
+from reconciler.model import NOT_APPROVED
+from reconciler.report.labels import spoken_value
 from reconciler.report.plan import document as plan_file
+from reconciler.report.plan.document import ChangeDocument, PlanDocument
+from reconciler.report.words import leaves
 
 pytestmark = needs_openssh
 
@@ -41,92 +46,154 @@ def approvals(here: Repository) -> list[Path]:
 
 
 def without_blanks(text: str) -> str:
-    """Return a text without colours, blanks and line ends."""
-    return re.sub(r"\x1b\[[0-9;]*m|\s", "", text)
+    """Return a text without colours, blanks and line ends; broken lines are joined."""
+    return re.sub(r"↩\s+[-+]?|\s", "", re.sub(r"\x1b\[[0-9;]*m", "", text))
 
 
-def without_marks(text: str) -> str:
-    """Return a text without blanks, and without the signs of lines that are broken or changed."""
-    return re.sub(r"[-+~↩]", "", without_blanks(text))
-
-
+DASHBOARD = """\
+apiVersion: reconciler/v1
+kind: Dashboard
+metadata: {{name: checkout}}
+spec:
+  dashboard:
+    name: Checkout
+    layout:
+      sections:
+        - rows:
+            - appearance: {{height: 19}}
+              widgets: [{widgets}]
+"""
+WIDGET = (
+    "{{title: {}, definition: {{lineChart: {{queryDefinitions: "
+    '[{{query: {{metrics: {{promqlQuery: {{value: "{}"}}}}}}}}]}}}}}}'
+)
 POLICIES = """\
 apiVersion: reconciler/v1
 kind: LogPolicySet
-metadata: {name: all}
+metadata: {{name: all}}
 spec:
   policies:
-    - logRules: {severities: [SEVERITY_ERROR]}
-      policy: {name: All errors, description: d, priority: PRIORITY_TYPE_HIGH}
-    - logRules: {severities: [SEVERITY_INFO]}
-      policy: {name: A few words, description: d, priority: PRIORITY_TYPE_LOW}
+    - logRules: {{severities: [SEVERITY_ERROR]}}
+      policy: {{name: errors, description: {text}, priority: PRIORITY_TYPE_HIGH}}
+"""
+GONE = """\
+    - logRules: {severities: [SEVERITY_DEBUG]}
+      policy: {name: chatter, description: noise, priority: PRIORITY_TYPE_LOW}
 """
 
 
-def leaves(value: object) -> Iterator[str]:
-    """Yield the words of a value: its names and values, and each piece of a long text."""
-    match value:
-        case dict():
-            for name, inner in value.items():
-                yield from (str(name), *leaves(inner))
-        case list():
-            for inner in value:
-                yield from leaves(inner)
-        case str():
-            yield from pieces(value)
-        case _:
-            yield json.dumps(value)
+def board(*widgets: tuple[str, str]) -> str:
+    """Return a dashboard with widgets of a title and a query."""
+    return DASHBOARD.format(widgets=", ".join(WIDGET.format(*widget) for widget in widgets))
+
+
+def updated(here: Repository) -> PlanDocument:
+    """Apply a dashboard, policies and an SLO, and plan other ones into `plan.json`."""
+    here.write("manifests/dashboard.yaml", board(("Orders", "orders"), ("Errors", "errors")))
+    here.write("manifests/policies.yaml", POLICIES.format(text=json.dumps(LINES)) + GONE)
+    here.merged()
+    here.planned()
+    ran = here.run("apply", "--plan", str(here.plan_file), *here.approved("alice", "bob"))
+    assert ran.code == 0, ran.err
+    changed = board(("Errors", "errors"), ("Orders", LONG.strip()), ("Latency", "late"))
+    here.write("manifests/dashboard.yaml", changed)
+    here.write("manifests/policies.yaml", POLICIES.format(text=json.dumps(f"{LINES} More.")))
+    text = SLO.replace("99.9", "99").replace("28_DAYS", "7_DAYS")
+    here.write("manifests/slo.yaml", text)
+    return here.planned()
+
+
+def created(here: Repository) -> PlanDocument:
+    """Plan a new SLO with long values into `plan.json`."""
+    text = SLO.replace("query: good", f'query: "{LONG}"').replace(
+        "  name: Checkout\n", f"  name: Checkout\n  description: {json.dumps(LINES)}\n"
+    )
+    here.write("manifests/slo.yaml", text)
+    return here.planned()
+
+
+def spoken(change: ChangeDocument) -> Iterator[str]:
+    """Yield each value that a change writes or removes, in the words of a report."""
+    spec = BY_NAME[change["kind"]].spec
+    for field in change["fields"]:
+        if field["operation"] == "move":
+            continue
+        for value in (field[side] for side in ("before", "after") if side in field):
+            for inner, leaf in leaves(value):
+                path = (*field["path"], *inner)
+                if isinstance(leaf, str) and "\n" in leaf and field["operation"] == "change":
+                    yield from leaf.splitlines()
+                else:
+                    yield spoken_value(leaf, facts_at(spec, path)).strip('"')
 
 
 @pytest.mark.parametrize("width", [60, 200])
-def test_all_is_shown(repository: Repository, width: int) -> None:
-    """Each change and each value is shown whole, on lines that fit, and `yes` signs the plan."""
-    old = "\n".join(f"Line {number} of the text." for number in range(40))
-    text = SLO.replace("query: good", f'query: "{LONG}"').replace(
-        "  name: Checkout\n", f"  name: Checkout\n  description: {json.dumps(old)}\n"
-    )
-    gone = "  labels: {team: payments}\n"
-    repository.write("manifests/slo.yaml", text + gone)
-    repository.write("manifests/policies.yaml", POLICIES)
-    first = repository.run("apply", "--yes", "--break-glass", "the first", "--allow-destroy")
-    assert first.code == 0, first.err
-    text = text.replace("99.9", "99.5").replace("rate(", "irate(")
-    text = text.replace(json.dumps(old), json.dumps(old.replace("Line 7", LINES)))
-    repository.write("manifests/slo.yaml", text)
-    repository.write("manifests/policies.yaml", POLICIES[: POLICIES.rindex("    - log")])
-    repository.write("manifests/view.yaml", VIEW)
-    document = repository.planned()
+@pytest.mark.parametrize("made", [created, updated])
+def test_all_is_shown(
+    repository: Repository, width: int, made: Callable[[Repository], PlanDocument]
+) -> None:
+    """Each value is shown whole, and each label, on lines that fit, and `yes` signs the plan."""
+    document = made(repository)
 
     shown = approve(repository, "yes", width=width)
 
     assert shown.code == 0, shown.terminal
-    bare = without_marks(shown.terminal)
-    changes = [change for change in document["changes"] if change["action"] != "keep"]
-    fields = [field for change in changes for field in change["fields"]]
-    assert {change["action"] for change in changes} == {"create", "update"}
-    assert {"add", "change", "remove"} <= {field["operation"] for field in fields}
-    expected = [change["ref"] for change in changes]
-    expected += [name for change in changes for name in change["destroys"]]
-    expected += [".".join(map(str, field["path"])) for field in fields]
-    for field in fields:
-        expected += [*leaves(field.get("before", "")), *leaves(field.get("after", ""))]
-    guards = [guard for guard in document["guards"] if guard["code"] != "not-approved"]
-    expected += [word for guard in guards for word in (guard["code"], guard["message"])]
-    assert {"destroys", "slo-target-lowered"} <= {guard["code"] for guard in guards}
-    assert any(change["destroys"] for change in changes)
-    assert [text for text in expected if without_marks(text) not in bare] == []
-    assert document["digest"] in without_blanks(shown.terminal)
+    words = without_blanks(shown.terminal)
+    for change in document["changes"]:
+        assert change["ref"] in words
+        assert [value for value in spoken(change) if without_blanks(value) not in words] == []
+        labels = [field["label"] for field in change["fields"] if "label" in field]
+        parts = [part for label in labels for part in label.values()]
+        assert [part for part in parts if without_blanks(str(part)) not in words] == []
+        assert [name for name in change["destroys"] if f"-destroys{name}" not in words] == []
+    said = [g["message"] for g in document["guards"] if g["code"] != NOT_APPROVED]
+    assert [message for message in said if without_blanks(message) not in words] == []
+    assert document["digest"] in words
     lines = [re.sub(r"\x1b\[[0-9;]*m", "", line) for line in shown.terminal.splitlines()]
-    assert [line for line in lines if len(line) > width and " " in line.strip(" -+")] == []
+    assert [line for line in lines if len(line) > width and " " in line.strip()] == []
     (file,) = approvals(repository)
     assert file.name == "plan.json.alice.approval"
     assert file.stat().st_mode & 0o077 == 0
     second = approve(repository, "yes", "carol", width=width)
     assert second.code == 0, second.terminal
     given = [word for file in approvals(repository) for word in ("--approval", str(file))]
-    given += ["--allow-destroy"]
-    ran = repository.run("apply", "--plan", str(repository.plan_file), *given)
+    flags = ["--allow-destroy"] if made is updated else []
+    ran = repository.run("apply", "--plan", str(repository.plan_file), *given, *flags)
     assert ran.code == 0, ran.err
+
+
+def test_words_of_the_plan(repository: Repository) -> None:
+    """Before signing, each line of `plan` about a field is there, but for what it leaves out."""
+    updated(repository)
+    planned = repository.run("plan", "--verbose").out
+    signs = tuple(f"      {sign} " for sign in "~↕")
+    fields = [line.strip() for line in planned.splitlines() if line.startswith(signs)]
+
+    shown = approve(repository, "no", width=200)
+
+    assert len(fields) >= len("~~↕")
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", shown.terminal)
+    assert [line for line in fields if line not in plain] == []
+    assert "layout.sections" not in plain
+    assert planned.splitlines()[0] in plain
+
+
+@pytest.mark.parametrize("level", ["review", "explicit"])
+def test_consent_of_a_signer(repository: Repository, level: str) -> None:
+    """An approval lists a guard, below the heading of consent, exactly if its level is review."""
+    document = updated(repository)
+    guards = {guard["code"]: guard for guard in document["guards"] if guard["level"] == level}
+    guards.pop(NOT_APPROVED, None)
+
+    shown = approve(repository, "yes", width=200)
+
+    (file,) = approvals(repository)
+    listed = {guard["code"] for guard in json.loads(file.read_text())["statement"]["guards"]}
+    assert guards
+    assert (guards.keys() <= listed) is (level == "review")
+    consented, _, others = shown.terminal.partition("do not consent")
+    part = consented if level == "review" else others
+    assert [code for code in guards if f"[{code}]" not in part] == []
 
 
 @pytest.mark.parametrize(
@@ -152,6 +219,93 @@ def test_nothing_is_signed(
     shown = approve(repository, answer, name, *more)
 
     assert (shown.code, approvals(repository)) == (code, [])
+
+
+@pytest.mark.parametrize(
+    ("name", "asked", "words"),
+    [
+        ("alice", True, ("as alice", "1 of 2")),
+        ("mallory", False, ("mallory", "alice, bob, carol")),
+        ("nobody", False, ("nobody",)),
+    ],
+)
+def test_the_signer(repository: Repository, name: str, asked: bool, words: tuple[str, ...]) -> None:
+    """Only an approver is asked, and is named; anyone else is refused without a question."""
+    repository.planned()
+
+    shown = approve(repository, "no", name, width=200)
+
+    assert ("Type `yes`" in shown.terminal) is asked
+    assert [word for word in words if word not in shown.terminal] == []
+
+
+def test_a_key_without_its_public_half(repository: Repository) -> None:
+    """Where the public half is not known, the signature is checked after the question."""
+    repository.planned()
+    for name in ("alice", "mallory"):
+        shutil.copy(repository.keys.of(name), repository.root / ".reconciler" / name)
+    keys = repository.root / ".reconciler"
+
+    known = approve(repository, "yes", "bob", "--key", str(keys / "alice"))
+    stranger = approve(repository, "yes", "bob", "--key", str(keys / "mallory"))
+
+    assert (known.code, stranger.code) == (0, REFUSED)
+    assert "Type `yes`" in stranger.terminal
+    assert [file.name for file in approvals(repository)] == ["plan.json.alice.approval"]
+
+
+@pytest.mark.parametrize(
+    ("lasting", "why"),
+    [
+        ("abc", "no duration"),
+        ("30s", "minutes, hours or days"),
+        ("0s", "minutes, hours or days"),
+        ("0m", "at once"),
+        ("8d", "at most 7d"),
+    ],
+)
+def test_a_wrong_duration(repository: Repository, lasting: str, why: str) -> None:
+    """A duration that cannot be used is refused with what is wrong with it."""
+    repository.planned()
+
+    shown = approve(repository, "yes", "alice", "--for", lasting, width=200)
+
+    assert (shown.code, approvals(repository)) == (USAGE, [])
+    assert lasting in shown.terminal
+    assert why in shown.terminal
+
+
+def test_blocked_resources(repository: Repository) -> None:
+    """A plan with blocked resources is not signed, and they are named."""
+    document = json.loads(json.dumps(repository.planned()))
+    document["changes"][0]["action"] = "blocked"
+    document["sum"] = plan_file._sum_of(document)
+    repository.plan_file.write_text(json.dumps(document), encoding="utf-8")
+
+    shown = approve(repository, "yes", width=200)
+
+    assert (shown.code, approvals(repository)) == (INVALID, [])
+    assert document["changes"][0]["ref"] in shown.terminal
+
+
+def test_a_rollback(repository: Repository) -> None:
+    """A rollback is called one and can be signed, and refusals name the commands that do it."""
+    updated(repository)
+    given = (*repository.approved("alice", "bob"), "--allow-destroy")
+    assert repository.run("apply", "--plan", str(repository.plan_file), *given).code == 0
+    run = typed("journal", "history", "--format", "json").json[-1]["run"]
+    out = ("--out", str(repository.plan_file))
+    assert typed("rollback", run, "--dry-run", *out).code == 0
+    written = ("rollback", run, "--plan", str(repository.plan_file))
+
+    shown = approve(repository, "yes", width=200)
+    refused = typed(*written, *repository.approved("bob"))
+    unplanned = typed("rollback", run, "--yes")
+
+    assert f"before the run {run[:8]}" in shown.terminal
+    assert f"`rollback {run[:8]} --plan" in refused.err
+    assert f"`rollback {run[:8]} --dry-run" in unplanned.err
+    assert typed(*written, *repository.approved("alice", "bob")).code == 0
 
 
 @pytest.mark.parametrize("blocked", [False, True])

@@ -56,6 +56,7 @@ from reconciler.operations.plan_and_drift import plan_now
 from reconciler.planning import guards
 from reconciler.planning.guards import OverrideReasons, PlanUnderGuard
 from reconciler.project import ProjectFile
+from reconciler.report.changes.document import LabelDocument
 from reconciler.report.plan.document import PlanDocument, plan_document
 from reconciler.workspace.selection import read_selection
 
@@ -210,6 +211,17 @@ def renamed(document: PlanDocument) -> PlanDocument:
     return made
 
 
+def relabelled(document: PlanDocument) -> PlanDocument:
+    """Return a plan file in which a field has the words of a harmless one."""
+    first, *rest = document["changes"]
+    field, *fields = first["fields"]
+    label: LabelDocument = {"subject": "", "field": "description", "place": ""}
+    return {
+        **document,
+        "changes": [{**first, "fields": [{**field, "label": label}, *fields]}, *rest],
+    }
+
+
 def of_doctored(change: Callable[[PlanDocument], PlanDocument]) -> Attack:
     """Return an attack with a plan file that was changed before people saw and signed it."""
 
@@ -297,6 +309,7 @@ ATTACKS: dict[str, Attack] = {
     ),
     "of a plan file that hides a change": of_doctored(hidden),
     "of a plan file with another value": of_doctored(renamed),
+    "of a plan file with the words of another field": of_doctored(relabelled),
     # Times.
     "expired": Attack(
         lambda scene: scene.by("alice", "carol", until=moment(seconds=-1)), ("expired",)

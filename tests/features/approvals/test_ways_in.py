@@ -22,6 +22,7 @@ from harness.workspaces import SLO
 from starlette.applications import Starlette
 
 import reconciler.emulator
+from reconciler.errors import UsageError
 from reconciler.features.approvals import (
     approval_file,
     approval_guard,
@@ -658,6 +659,76 @@ def test_words_of_refusals(
     golden(by_plan(repository, monkeypatch, ()).err.partition("approvals: ")[0])
 
 
+@pytest.mark.parametrize(
+    ("people", "whom"),
+    [((), "2 of `alice`, `bob`, `carol`, `dave`"), (("bob",), "1 of `alice`, `carol`, `dave`")],
+)
+def test_who_is_missing(repository: Repository, people: tuple[str, ...], whom: str) -> None:
+    """The remedy names those who can still approve and the commands; a given file is enough."""
+    repository.planned()
+    given = repository.approved(*people)
+
+    ran = repository.run("apply", "--plan", str(repository.plan_file), *given)
+    unplanned = repository.run("apply", "--yes", *given)
+
+    assert f"to {whom}: `reconciler" in ran.err
+    assert "--out" not in ran.err
+    assert f"send FILE to {whom}" in unplanned.err
+    assert "`plan --out FILE`" in unplanned.err
+
+
+def test_all_are_missing(repository: Repository) -> None:
+    """Where everyone who is left must approve, the remedy names all of them and no number."""
+    repository.write("approvers", repository.keys.listed("alice", "bob"))
+    repository.merged()
+    repository.planned()
+
+    none = repository.run("apply", "--plan", str(repository.plan_file))
+    given = repository.approved("alice")
+    one = repository.run("apply", "--plan", str(repository.plan_file), *given)
+
+    assert "`alice` and `bob`:" in none.err
+    assert "to `bob`:" in one.err
+
+
+def test_settings_of_a_branch(repository: Repository) -> None:
+    """Refusals say so where the settings of the branch are others than those that bind."""
+    repository.planned()
+    same = repository.run("apply", "--yes")
+    own = "  own: {baseUrl: https://api.example.com, approvals: 1, approvers: approvers}\n"
+    repository.settle(WEAKER.replace("  staging:", f"{own}  staging:"))
+
+    lowered = repository.run("apply", "--yes")
+    added = typed("plan", "-e", "own")
+
+    assert (same.code, lowered.code, added.code) == (REFUSED, REFUSED, USAGE)
+    assert "this branch" not in same.err
+    assert "this branch differ" in lowered.err
+    assert "default branch" in added.err
+    assert "`own`" in added.err
+
+
+def test_a_plan_of_more(repository: Repository) -> None:
+    """Approvals of a whole plan without its file get the advice to give the file."""
+    repository.planned()
+    given = repository.approved("alice", "bob")
+
+    ran = repository.run("apply", "--yes", "--select", "SLO/checkout", *given)
+
+    assert ran.code == REFUSED
+    assert "`--plan` with" in ran.err
+
+
+def test_a_missing_folder(repository: Repository) -> None:
+    """The input of a job may be a folder that does not exist, and no file."""
+    approval_guard.check_folder(str(repository.root / "nowhere"))
+
+    with pytest.raises(UsageError):
+        approval_guard.check_folder(str(repository.plan_file.with_name("approvers")))
+    ran = repository.run("apply", "--yes", "--approval", str(repository.root / "nowhere"))
+    assert ran.code == REFUSED
+
+
 def without_a_plan(here: Repository) -> dict[str, tuple[str, ...]]:
     """Return the command lines that write without a plan."""
     here.write(".reconciler/policies.yaml", POLICIES)
@@ -691,7 +762,12 @@ def test_writes_without_a_plan(
         change, _, code = BRANCHES[branch]
         change(repository)
 
-    assert typed(*line).code == code
+    refused = typed(*line)
+
+    assert refused.code == code
+    if branch is None:
+        way = {"incidents close": "web interface", "policies add": "LogPolicySet"}[command]
+        assert way in refused.err
     assert changes(sent) == []
 
 
