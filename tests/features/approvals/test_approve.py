@@ -106,7 +106,7 @@ def test_all_is_shown(repository: Repository, width: int) -> None:
     assert {change["action"] for change in changes} == {"create", "update"}
     assert {"add", "change", "remove"} <= {field["operation"] for field in fields}
     expected = [change["ref"] for change in changes]
-    expected += [name for change in changes for name in change["destroys"]]
+    expected += [f"destroys {name}" for change in changes for name in change["destroys"]]
     expected += [".".join(map(str, field["path"])) for field in fields]
     for field in fields:
         expected += [*leaves(field.get("before", "")), *leaves(field.get("after", ""))]
