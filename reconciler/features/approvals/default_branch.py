@@ -228,6 +228,8 @@ def _fetched(project: Project) -> ProjectFile | Literal["unbound"] | None:
     names = [_path_of(project, name) for name in _names_of(project)]
     wanted = [f"refs/remotes/origin/{branch}:./{name}" for branch in _TRACKED for name in names]
     git = _git_of(project)
+    # A container often runs as another user; reading objects runs no program of the repository.
+    git = replace(git, options=(*git.options, "-c", "safe.directory=*"))
     try:
         answer = git.run("cat-file", "--batch", given="\n".join(wanted).encode())
     except GitFailed as error:
