@@ -42,7 +42,7 @@ from reconciler.report.plan.document import PlanDocument, change_document, plan_
 from reconciler.report.reasons import SHORT_RUN
 from reconciler.report.safe import safe
 from reconciler.report.words import plural
-from reconciler.runtime.advice import is_in_job
+from reconciler.runtime.advice import bring_back, is_in_job
 
 APPROVAL_FILES: Final = AddedOption(
     help="A file that `reconciler approve` wrote, or a folder of them; repeat it for more.",
@@ -168,7 +168,7 @@ def _flaws_of(approvals: Approvals, file: str, text: str) -> Iterator[str]:
 def judged(session: Session, made: Plan, consent: Consent) -> tuple[Plan, Consent]:
     """Return a plan that says which approvals it has, and the consent that they give.
 
-    Raises as `binding_settings` does.
+    Raises as `binding_settings` does, and GuardRefused for an old copy of the journal.
     """
     binding = binding_settings(session.project, session.name, session.environment)
     reason = consent.flags.get(BREAK_GLASS)
@@ -179,6 +179,11 @@ def judged(session: Session, made: Plan, consent: Consent) -> tuple[Plan, Consen
         needed = _needed(made, binding.needed)
         lifted = replace(needed, said=said, is_met=True, emergency=entry.reason)
         return _with(made, lifted), _lifting(consent, (entry,))
+    if journal.is_old_copy:
+        raise GuardRefused(
+            f"`{session.name}` needs approvals, and {safe(journal.place)} is an old copy that does "
+            f"not know which of them were used: {bring_back('the newer one')}"
+        )
     found = _found(made, consent, binding.signers, journal.history)
     missing = binding.needed.count - len(found.people)
     said = _describe(session.name, binding, found, missing)

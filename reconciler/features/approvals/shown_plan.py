@@ -75,6 +75,9 @@ def _summary(document: PlanDocument) -> str:
 def _change_lines(change: ChangeDocument, style: Style) -> Iterator[str]:
     sign, colour = _SIGNS[change["action"]]
     yield style.paint(f"{sign} {safe(change['ref'])}", colour, Colour.BOLD)
+    if change["remoteId"] is not None:
+        # A new name with the id of another resource writes that one.
+        yield from _broken(f"id {safe(str(change['remoteId']))}", style, Colour.DIM)
     seen = "unseen" if change["evidence"] == "none" else change["evidence"]
     if seen != "live":
         yield from wrapped(f"{seen}: {EVIDENCE_MEANINGS[seen]}", style, Colour.DIM, hang="  ")
