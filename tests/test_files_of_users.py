@@ -30,7 +30,7 @@ OWNERS = {
     "journal/store.py": "what this machine last saw of a journal in git",
     "workspace/revision.py": "an older revision, in a folder of its own",
     "operations/plan_and_drift.py": "plan files",
-    "features/approvals/approval_file.py": "what is signed, in the temporary folder",
+    "features/approvals/ssh_signatures.py": "what is signed, in the temporary folder",
     "features/approvals/default_branch.py": "a project file, in the temporary folder",
 }
 WRITING_FLAGS = {"O_WRONLY", "O_RDWR", "O_CREAT", "O_TRUNC", "O_APPEND"}

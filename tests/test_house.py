@@ -254,7 +254,7 @@ def test_git_is_run_in_one_place() -> None:
 
     assert starting == {
         "reconciler/runtime/git.py",
-        "reconciler/features/approvals/approval_file.py",
+        "reconciler/features/approvals/ssh_signatures.py",
         "reconciler/features/rules/ask_worker.py",
         "reconciler/operations/secret_sources.py",
         "reconciler/syntax/read_text.py",

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib.util import find_spec
 from operator import attrgetter
 from pathlib import Path
@@ -49,6 +49,7 @@ from reconciler.document import Json
 from reconciler.errors import ExitCode, InvalidInput, MissingExtra, UsageError
 from reconciler.kinds.assumed_reads import text as text_of
 from reconciler.kinds.log_policy_set.remote import bulk_create, bulk_test, flaw_of_input
+from reconciler.operations.added_by_features import permit_write
 from reconciler.operations.open_project import Options
 from reconciler.operations.open_session import open_target
 from reconciler.records import listings
@@ -271,11 +272,14 @@ def list_incident_events(
 @options.connected
 @options.formats("text", "json")
 @options.of_features("incidents close")
-def close(*, ids: tuple[str, ...], yes: bool, options: Options, form: str) -> int:
+def close(
+    *, ids: tuple[str, ...], yes: bool, options: Options, form: str, **added: str | None
+) -> int:
     """Show the incidents, ask, and close them. Exits with 3 where one stays open."""
     if not yes and not is_terminal():
         raise UsageError("there is no terminal: give --yes")
     session = open_target(options)
+    note_consent = permit_write(session, "incidents close", added)
     wanted = list(dict.fromkeys(ids))
     found = session.ask(lambda api: listings.find_incidents(api, wanted))
     lost = [text for text in wanted if text not in found]
@@ -290,8 +294,8 @@ def close(*, ids: tuple[str, ...], yes: bool, options: Options, form: str) -> in
         )
     if not still_open and not options.quiet:
         words("nothing to close: closed already")
-    if still_open and not yes and not agreed(f"Close {len(still_open)} of {len(wanted)}?"):
-        words("nothing was closed")
+    asking = f"Close {len(still_open)} of {len(wanted)}?"
+    if still_open and not _is_agreed(asking, "nothing was closed", note_consent, yes=yes):
         still_open = []
     known = session.ask(lambda api: listings.close_incidents(api, still_open)) if still_open else []
     closed = [incident for incident in known if not incident.is_open]
@@ -302,6 +306,15 @@ def close(*, ids: tuple[str, ...], yes: bool, options: Options, form: str) -> in
     if form == "json":
         return json_data([incident.document for incident in closed], ending=code)
     return data("".join(f"closed {safe(incident.id)}\n" for incident in closed), ending=code)
+
+
+def _is_agreed(asking: str, otherwise: str, note: Callable[[], None], *, yes: bool) -> bool:
+    """Return whether the write that follows is agreed to, and note the consent to it."""
+    if yes or agreed(asking):
+        note()
+        return True
+    words(otherwise)
+    return False
 
 
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
@@ -597,7 +610,7 @@ def _result_cells(row: dict[str, Json], result: dict[str, Json]) -> list[str]:
 @options.connected
 @options.formats("text", "json")
 @options.of_features("policies add")
-def add(*, file: Path, yes: bool, options: Options, form: str) -> None:
+def add(*, file: Path, yes: bool, options: Options, form: str, **added: str | None) -> None:
     """Add the policies of FILE, all or none: a list in the form of the API.
 
     A LogPolicySet manifest that leaves them out destroys them at its next apply,
@@ -605,16 +618,16 @@ def add(*, file: Path, yes: bool, options: Options, form: str) -> None:
     """
     if not yes and not is_terminal():
         raise UsageError("there is no terminal: give --yes")
+    session = open_target(options)
+    note_consent = permit_write(session, "policies add", added)
     requests = read_rows(file, None)
     _check_inputs(requests, file)
-    session = open_target(options)
     if not yes:
         rows = [[text_of(request, "name"), text_of(request, "priority")] for request in requests]
         headings = (Heading("name", whole=True), Heading("priority"))
         words(table(headings, rows, stderr_style(verbose=options.verbose)))
-    is_agreed = yes or agreed(f"Add them to {session.name}?")
-    if not is_agreed:
-        words("nothing was added")
+    asking = f"Add them to {session.name}?"
+    is_agreed = _is_agreed(asking, "nothing was added", note_consent, yes=yes)
     created = session.ask(lambda api: bulk_create(api, requests)) if is_agreed else []
     if form == "json":
         json_data(list(created))

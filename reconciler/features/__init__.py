@@ -84,8 +84,11 @@ FEATURES: dict[str, dict[str, dict[str, str]]] = {
             "approvals": "approval_guard:check_folder",
         },
         "options": {
-            "incidents close --break-glass": "unplanned_writes:closing",
-            "policies add --break-glass": "unplanned_writes:adding",
+            "incidents close --break-glass": "unplanned_writes:break_glass",
+            "policies add --break-glass": "unplanned_writes:break_glass",
+        },
+        "unplanned-writes": {
+            "break-glass": "unplanned_writes:permitted",
         },
     },
     "audit": {

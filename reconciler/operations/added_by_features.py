@@ -25,9 +25,10 @@ if TYPE_CHECKING:
 class AddedOption:
     """An option of commands that apply, which is an input of a job as well.
 
-    The value of the option is a duration where `BEFORE_LOCK` has a row of the same name, else a
-    reason. `in_job` is its help in `ci`. `excludes` are the options that cannot be given with it.
-    `flag` is the option where its name is not the key.
+    The value of the option is a file or a folder in `CONSENT_FILES`. It is a duration where
+    `BEFORE_LOCK` has a row of the same name, else a reason. `in_job` is its help in `ci`.
+    `excludes` are the options that cannot be given with it. `flag` is the option where its name is
+    not the key.
     """
 
     help: str
@@ -43,7 +44,10 @@ EMERGENCY: Final = AddedOption(
     " is permitted, in an emergency.",
     excludes=("wait-freeze",),
 )
-"""The option `break-glass`, which each feature with a guard for emergencies has a row of."""
+"""The option `break-glass`, for one emergency that may meet several guards.
+
+Each feature that it lifts a guard of has a row of it: the option remains if another is deleted.
+"""
 
 ADDED_OPTIONS: Final = Rows[AddedOption]("consent-options")
 """The key is the name of the option. An option with a reason is a flag of `model/guards.py`."""
@@ -59,6 +63,36 @@ CONSENT_FILES: Final = Rows[AddedOption]("consent-files")
 
 The key is an input of a job as well, which takes one folder.
 """
+
+PermitWrite: TypeAlias = Callable[[Session, str, str | None], Callable[[], None]]
+"""Checks a command that writes without a plan, by its name and the value of its option.
+
+Returns what writes the consent to the journal; the command calls it just before it writes. Raises
+GuardRefused or UsageError.
+"""
+
+UNPLANNED_WRITES: Final = Rows[PermitWrite]("unplanned-writes")
+"""The key is the name of an option of these commands."""
+
+
+def permit_write(
+    session: Session, command: str, given: Mapping[str, str | None]
+) -> Callable[[], None]:
+    """Check a command that writes without a plan; return what to call just before it writes.
+
+    `given` are the values of its options that features add. Raises GuardRefused or UsageError.
+    """
+    notes = [
+        UNPLANNED_WRITES.load(name)(session, command, given[name.replace("-", "_")])
+        for name in UNPLANNED_WRITES
+    ]
+
+    def note() -> None:
+        for write in notes:
+            write()
+
+    return note
+
 
 REASONS: Final = tuple(name for name in ADDED_OPTIONS if name not in BEFORE_LOCK)
 """The names of the options that take a reason."""

@@ -302,6 +302,7 @@ ReviewSettings: TypeAlias = Callable[[Options, Project], Project]
 """Returns a project with the settings that bind its runs, before an environment is chosen."""
 
 REVIEWED: Final = Rows[ReviewSettings]("reviewed-settings")
+"""The key is the name of the feature; each row gets the project that the row before returned."""
 
 
 def _reviewed(options: Options) -> Project:

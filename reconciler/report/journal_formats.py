@@ -51,8 +51,16 @@ class RunDocument(TypedDict):
     commit: str
     digest: Annotated[str, Field(description="Of the plan.")]
     outcomes: Annotated[dict[str, int], Field(description="How many ended in which way.")]
-    overrides: Annotated[list[str], Field(description="Reasons of --override-guard.")]
-    unfrozen: Annotated[list[str], Field(description="Reasons of --break-glass.")]
+    overrides: Annotated[
+        list[str],
+        Field(
+            description="Reasons for guards that were lifted: of --override-guard, and of "
+            "--break-glass for a write without approvals."
+        ),
+    ]
+    unfrozen: Annotated[
+        list[str], Field(description="Reasons of --break-glass for a write during a freeze.")
+    ]
     approvedBy: Annotated[list[str], Field(description="Who approved its plan.")]
     outcome: NotRequired[
         Annotated[str, Field(description="Of the one resource that was asked for.")]

@@ -12,7 +12,7 @@ from harness.repositories import git
 from harness.workspaces import PROJECT, Workspace
 
 CANARY = "canary-of-a-file-9b1c"
-SECRET = f"[core]\n  token: {CANARY}\n"
+SECRET = f"[core]\n  token = {CANARY}\n"
 VIEW = """\
 apiVersion: reconciler/v1
 kind: SavedView

@@ -7,24 +7,20 @@ docs/approvals.md.
 
 from __future__ import annotations
 
-import os
-import pwd
-import shutil
-import subprocess
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import Annotated, Any, Final, Literal, cast
+from typing import Annotated, Final, Literal, cast
 
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, with_config
 from typing_extensions import TypedDict
 
 from reconciler.document import Json, canonical_text, digest
-from reconciler.errors import GuardRefused, UsageError
-from reconciler.features.approvals.signers import NAMESPACE, Signer, Signers, key_in
+from reconciler.errors import GuardRefused
+from reconciler.features.approvals.signers import Signers
+from reconciler.features.approvals.ssh_signatures import is_signed, key_in
 from reconciler.model.guards import REVIEW_LEVEL, guard_key
 from reconciler.model.quoting import quoted
 from reconciler.report.plan.document import ChangeDocument, GuardDocument
@@ -35,7 +31,6 @@ LARGEST: Final = 1 << 20
 MOST_FILES: Final = 100
 LONGEST: Final = timedelta(days=7)
 MOST_CLOCKS_DIFFER: Final = timedelta(minutes=5)
-_SECONDS: Final = 30
 _DIGEST = "^sha256:[0-9a-f]{64}$"
 
 
@@ -165,7 +160,8 @@ def files_in(paths: Sequence[Path]) -> list[Path]:
 class PlanToApprove:
     """The plan that an approval must be of, and the moment at which it must hold.
 
-    `written` is the resource of a part or rest that was written last, and when; None without one.
+    `last_write` is the resource of a part or rest that was written last, and when; None for none.
+    `has_file` means that the plan is that of a file.
     """
 
     environment: str
@@ -173,7 +169,8 @@ class PlanToApprove:
     digest: str
     content: str
     now: datetime
-    written: tuple[str, str] | None = None
+    last_write: tuple[str, str] | None = None
+    has_file: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -191,8 +188,8 @@ def verify(document: ApprovalDocument, plan: PlanToApprove, signers: Signers) ->
     statement = document["statement"]
     if (
         flaw := _mismatch(statement, plan)
-        or _outside(statement, plan.now)
-        or _used(statement, plan)
+        or _untimely(statement, plan.now)
+        or _written_since(statement, plan)
     ):
         raise ValueError(flaw)
     fingerprint = key_in(document["signature"])
@@ -220,16 +217,14 @@ def _mismatch(statement: Statement, plan: PlanToApprove) -> str:
     if statement["target"] != plan.target:
         return f"it is for the target {quoted(statement['target'])}"
     if statement["digest"] != plan.digest:
-        return (
-            f"it is for another plan, {statement['digest']}: for a part or the rest of it give "
-            "`--plan` with the file that was signed"
-        )
+        way = ": for a part or the rest of it give `--plan` with the file that was signed"
+        return f"it is for another plan, {statement['digest']}{'' if plan.has_file else way}"
     if statement["content"] != plan.content:
         return "its signer was shown other changes than would be written"
     return ""
 
 
-def _outside(statement: Statement, now: datetime) -> str:
+def _untimely(statement: Statement, now: datetime) -> str:
     """Return why a statement does not hold at a moment, "" where it does."""
     try:
         begin, end = (_moment(statement[name]) for name in ("at", "until"))
@@ -244,14 +239,14 @@ def _outside(statement: Statement, now: datetime) -> str:
     return ""
 
 
-def _used(statement: Statement, plan: PlanToApprove) -> str:
-    """Return why an approval has been used, "" where it has not.
+def _written_since(statement: Statement, plan: PlanToApprove) -> str:
+    """Return which resource was written since an approval was signed, "" for none.
 
     The digest of a whole plan changes with each write, and that of a part or rest is not compared.
     """
-    if plan.written is None or _moment(plan.written[1]) <= _moment(statement["at"]):
+    if plan.last_write is None or _moment(plan.last_write[1]) <= _moment(statement["at"]):
         return ""
-    return f"{plan.written[0]} was written at {plan.written[1]}, after it was signed"
+    return f"{plan.last_write[0]} was written at {plan.last_write[1]}, after it was signed"
 
 
 def _moment(text: str) -> datetime:
@@ -264,56 +259,3 @@ def _moment(text: str) -> datetime:
 def shown_moment(at: datetime) -> str:
     """Return a moment as a statement has it."""
     return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-
-
-def sign(statement: Statement, key: Path) -> str:
-    """Return the signature of a statement; `ssh-keygen` asks for a passphrase itself.
-
-    Raises UsageError where there is no key, and GuardRefused where nothing was signed.
-    """
-    if not key.is_file():
-        raise UsageError(f"there is no key {key}")
-    with TemporaryDirectory(prefix="reconciler-") as folder:
-        signed = Path(folder, "statement")
-        signed.write_bytes(signed_bytes(statement))
-        command = ["-q", "-Y", "sign", "-f", str(key), "-n", NAMESPACE, str(signed)]
-        ended = _ssh_keygen(command, stdout=subprocess.DEVNULL)
-        made = signed.with_name("statement.sig")
-        if ended.returncode != 0 or not made.is_file():
-            raise GuardRefused(f"`ssh-keygen` did not sign with {key}: nothing was signed")
-        return made.read_text(encoding="ascii")
-
-
-def is_signed(signed: bytes, signature: str, signer: Signer) -> bool:
-    """Return whether a signature of these bytes is of a signer, now, and for plans.
-
-    Raises GuardRefused where `ssh-keygen` is missing or gives no answer.
-    """
-    with TemporaryDirectory(prefix="reconciler-") as folder:
-        known, armoured = Path(folder, "signers"), Path(folder, "signature")
-        known.write_text(f"{signer.line}\n", encoding="utf-8")
-        armoured.write_text(signature, encoding="utf-8")
-        command = ["-Y", "verify", "-f", str(known), "-I", signer.principal]
-        command += ["-n", NAMESPACE, "-s", str(armoured)]
-        ended = _ssh_keygen(command, input=signed, capture_output=True, timeout=_SECONDS)
-    return ended.returncode == 0
-
-
-def _ssh_keygen(arguments: list[str], **how: Any) -> subprocess.CompletedProcess[bytes]:
-    found = shutil.which("ssh-keygen")
-    if found is None:
-        raise GuardRefused(
-            "approvals are signed and checked by `ssh-keygen`, which is not installed here: "
-            "install OpenSSH's client programs"
-        )
-    try:
-        pwd.getpwuid(os.getuid())
-    except KeyError as error:
-        raise GuardRefused(
-            f"`ssh-keygen` serves only a user with a name, and user {os.getuid()} has none: "
-            "add a line to /etc/passwd"
-        ) from error
-    try:
-        return subprocess.run([found, *arguments], check=False, **how)  # noqa: S603 - a program of the PATH, without a shell
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise GuardRefused(f"`ssh-keygen` gave no answer: {error}") from error

@@ -49,6 +49,10 @@ APPROVAL_FILES: Final = AddedOption(
     flag="--approval",
 )
 BROKEN_GLASS: Final = EMERGENCY
+NOT_PERMITTED: Final = (
+    "--break-glass is not permitted here: `approvals:` on the default branch has no "
+    "`breakGlass: true`"
+)
 _CLOCK: Final = "clock"
 
 
@@ -127,8 +131,8 @@ class BindingSettings:
 def binding_settings(project: Project, name: str, environment: Environment) -> BindingSettings:
     """Return what binds an environment by the default branch's newest commit.
 
-    Raises GuardRefused where that is unknown or not merged yet, and InvalidInput where its settings
-    are wrong.
+    Raises GuardRefused where that is unknown or not merged yet, and InvalidInput where the project
+    file or the list of approvers there is wrong.
     """
     try:
         newest = newest_commit(project)
@@ -162,43 +166,52 @@ def _flaws_of(approvals: Approvals, file: str, text: str) -> Iterator[str]:
 def judged(session: Session, made: Plan, consent: Consent) -> tuple[Plan, Consent]:
     """Return a plan that says which approvals it has, and the consent that they give.
 
-    Raises GuardRefused where what binds is unknown, and InvalidInput where its settings are wrong.
+    Raises as `binding_settings` does.
     """
     binding = binding_settings(session.project, session.name, session.environment)
     reason = consent.flags.get(BREAK_GLASS)
-    journal, hide = session.journal(), known_secrets(session)
+    journal = session.journal()
     if reason is not None and binding.needed.break_glass:
-        why = hide(reason.strip())
+        entry = emergency_entry(session, reason, journal.now())
         said = f"`{session.name}` was written without the approvals that it needs"
-        lifted = replace(_needed(made, binding.needed), said=said, is_met=True, emergency=why)
-        entry = OverrideEntry(at=journal.now(), reason=why, codes=(NOT_APPROVED,))
+        needed = _needed(made, binding.needed)
+        lifted = replace(needed, said=said, is_met=True, emergency=entry.reason)
         return _with(made, lifted), _lifting(consent, (entry,))
     found = _found(made, consent, binding.signers, journal.history)
     missing = binding.needed.count - len(found.people)
     said = _describe(session.name, binding, found, missing)
     if session.name in session.project.unmerged:
         said += "; the settings of this branch differ, and those of the default branch bind"
+    if reason is not None and missing > 0:
+        said = f"{said}; {NOT_PERMITTED}"
     whom, has_file = _missing(binding, found), consent.reviewed is not None
     needed = _needed(made, binding.needed, whom, has_file=has_file)
     violation = replace(needed, said=said, is_met=missing <= 0)
     made = _with(made, violation)
     if missing > 0 or any(guard.figures == _CLOCK for guard in made.guarded):
         return made, consent
-    entries = tuple(
-        ApprovalEntry(
-            at=journal.now(),
-            principal=", ".join(sorted(approval.principals)),
-            fingerprint=approval.fingerprint,
-            until=approval.until,
-        )
-        for approval in found.valid
-    )
+    entries = tuple(_entry_of(approval, journal.now()) for approval in found.valid)
     shown = [
         guard.key
         for guard in made.guarded
         if all((guard.key, guard.message) in approval.guards for approval in found.valid)
     ]
     return made, replace(_lifting(consent, entries), approved=shown)
+
+
+def emergency_entry(session: Session, reason: str, at: str) -> OverrideEntry:
+    """Return the entry about a write without approvals, with the secrets in its reason hidden."""
+    why = known_secrets(session)(reason.strip())
+    return OverrideEntry(at=at, reason=why, codes=(NOT_APPROVED,))
+
+
+def _entry_of(approval: ValidApproval, at: str) -> ApprovalEntry:
+    return ApprovalEntry(
+        at=at,
+        principal=", ".join(sorted(approval.principals)),
+        fingerprint=approval.fingerprint,
+        until=approval.until,
+    )
 
 
 def _with(made: Plan, violation: GuardViolation) -> Plan:
@@ -224,17 +237,8 @@ class FoundApprovals:
 
 
 def _found(made: Plan, consent: Consent, signers: Signers, history: History) -> FoundApprovals:
-    """Return the approvals for a plan, or for the reviewed plan that it is a rest or a part of."""
-    reviewed, part = consent.reviewed, consent.part is not None
-    document = plan_document(made) if reviewed is None else reviewed
-    # A file may name another place than the one that would be written.
-    plan = replace(plan_to_approve(document), environment=made.environment, target=made.target)
-    is_whole = reviewed is not None and not part and reviewed["digest"] == made.digest
-    # A file may show other changes than its digest is of.
-    if is_whole and content_of(map(change_document, made.declared)) != plan.content:
-        plan = replace(plan, content="")
-    if reviewed is not None and not is_whole:
-        plan = replace(plan, written=_last_write(made, history))
+    """Return the approvals for a plan, and why others of the given files do not hold."""
+    plan = _signed_plan(made, consent, history)
     valid: list[ValidApproval] = []
     wrong: list[str] = []
     for file in files_in([path for paths in consent.files.values() for path in paths]):
@@ -247,6 +251,21 @@ def _found(made: Plan, consent: Consent, signers: Signers, history: History) -> 
         next(approval for approval in valid if approval.principals & person) for person in people
     ]
     return FoundApprovals(valid=each, wrong=wrong, people=people)
+
+
+def _signed_plan(made: Plan, consent: Consent, history: History) -> PlanToApprove:
+    """Return the plan that people signed: the reviewed one, also for a rest or a part of it."""
+    reviewed = consent.reviewed
+    document = plan_document(made) if reviewed is None else reviewed
+    # A file may name another place than the one that would be written.
+    plan = replace(plan_to_approve(document), environment=made.environment, target=made.target)
+    if reviewed is None:
+        return replace(plan, has_file=False)
+    if consent.part is not None or reviewed["digest"] != made.digest:
+        return replace(plan, last_write=_last_write(made, history))
+    # A file may show other changes than its digest is of.
+    is_shown = content_of(map(change_document, made.declared)) == plan.content
+    return plan if is_shown else replace(plan, content="")
 
 
 def _last_write(made: Plan, history: History) -> tuple[str, str] | None:

@@ -61,6 +61,17 @@ class Approvers(str):
             yield Finding("P101", path, message)
 
 
+def count_of(environment: Environment) -> int:
+    """Return how many approvals an environment needs."""
+    needed = environment.setting("approvals", Approvals)
+    return needed.count if needed is not None else 0
+
+
+def is_bound(environment: Environment) -> bool:
+    """Return whether an environment needs approvals."""
+    return count_of(environment) > 0
+
+
 def _approvals(given: int | Approvals | None) -> Approvals | None:
     return Approvals(count=given) if isinstance(given, int) else given
 
@@ -69,7 +80,7 @@ def _inside(file: str | None) -> Approvers | None:
     if file is None:
         return None
     path = Path(file)
-    if not file.strip() or "\0" in file or path.is_absolute() or ".." in path.parts:
+    if not file.strip() or path.is_absolute() or ".." in path.parts:
         said = "must be a path below the folder of the project file"
         raise PydanticCustomError("approvers", "{said}", {"said": said})
     return Approvers(file)

@@ -21,13 +21,14 @@ from reconciler.features.approvals.approval_file import (
     Statement,
     shown_guards,
     shown_moment,
-    sign,
+    signed_bytes,
     verify,
 )
 from reconciler.features.approvals.approval_guard import binding_settings, plan_to_approve
-from reconciler.features.approvals.default_branch import is_bound
+from reconciler.features.approvals.approval_settings import is_bound
 from reconciler.features.approvals.shown_plan import shown_plan
 from reconciler.features.approvals.signers import Signers, fingerprint_of
+from reconciler.features.approvals.ssh_signatures import sign
 from reconciler.operations.open_project import Options, now
 from reconciler.operations.open_session import Session, open_target
 from reconciler.operations.plan_and_drift import read_plan_file, write_private
@@ -48,7 +49,8 @@ _HEAD: Final = b'{\n  "statement"'
     metavar="FILE",
     type=click.Path(path_type=Path),
     help="The SSH key to sign with, or its public half if the agent has it; by default that of "
-    "git's user.signingKey, else the first of ~/.ssh/id_ed25519, id_ecdsa and id_rsa.",
+    "git's user.signingKey, else the first of "
+    f"{', '.join(_KEYS[:-1])} and {_KEYS[-1]} in ~/.ssh.",
 )
 @click.option(
     "--for",
@@ -104,7 +106,10 @@ def approve(
     if answered("Type `yes` to approve exactly this plan") != "yes":
         words("nothing was signed")
         return
-    made: ApprovalDocument = {"statement": statement, "signature": sign(statement, signing)}
+    made: ApprovalDocument = {
+        "statement": statement,
+        "signature": sign(signed_bytes(statement), signing),
+    }
     try:
         approval = verify(made, plan_to_approve(document), binding.signers)
     except ValueError as error:

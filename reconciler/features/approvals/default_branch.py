@@ -1,7 +1,9 @@
 """The default branch's newest commit, as the remote has it: its settings bind, on a laptop too.
 
 A branch could lower the number of approvals, add approvers, or remove the settings. So the project
-file and the list of approvers are read from git's objects, never from the checkout.
+file and the list of approvers are read from git's objects, never from the checkout. Where git or
+its objects cannot be read, nothing is planned or written. Only a clone that never fetched the
+default branch, of a remote that gives no answer, goes by its checkout.
 """
 
 from __future__ import annotations
@@ -9,14 +11,15 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
-from reconciler.features.approvals.approval_settings import Approvals
+from reconciler.errors import GuardRefused, InvalidInput
+from reconciler.features.approvals.approval_settings import count_of, is_bound
 from reconciler.operations.open_project import Options
-from reconciler.project import BASE_URL, Environment, Project, ProjectFile, with_settings_of
+from reconciler.project import BASE_URL, Project, ProjectFile, with_settings_of
+from reconciler.report.safe import safe
 from reconciler.runtime.git import NOTHING_OF_ITS_OWN, Git, GitFailed
 from reconciler.syntax.files import LARGEST_FILE, PROJECT_FILE
 from reconciler.workspace.project_file import load_project
@@ -46,7 +49,7 @@ class NewestCommit:
 def newest_commit(project: Project) -> NewestCommit:
     """Ask the remote for the newest commit of its default branch, and read the project file there.
 
-    Raises UnknownBranch.
+    Raises UnknownBranch, and InvalidInput for an invalid project file.
     """
     git = _git_of(project)
     try:
@@ -104,11 +107,13 @@ def _names_of(project: Project) -> list[str]:
 
 
 def _project_file_at(git: Git, commit: str, project: Project) -> str:
-    *others, last = _names_of(project)
-    for name in others:
-        with suppress(UnknownBranch):
+    flaws: list[str] = []
+    for name in _names_of(project):
+        try:
             return _text_at(git, commit, _path_of(project, name))
-    return _text_at(git, commit, _path_of(project, last))
+        except UnknownBranch as error:
+            flaws.append(str(error))
+    raise UnknownBranch("; ".join(flaws))
 
 
 def _head_of(listed: list[str]) -> tuple[str, str]:
@@ -142,7 +147,7 @@ def _text_at(git: Git, commit: str, name: str) -> str:
 
 
 def _settings_in(text: str) -> ProjectFile:
-    """Return the settings of a project file. Raises UnknownBranch for an invalid one.
+    """Return the settings of a project file. Raises InvalidInput for an invalid one.
 
     What a setting says about other files is not checked: they are on the default branch as well.
     """
@@ -152,29 +157,24 @@ def _settings_in(text: str) -> ProjectFile:
         project, complaints = load_project(file)
     if project is None:
         why = complaints[0].message
-        raise UnknownBranch(f"the project file of the default branch is not valid: {why}")
+        raise InvalidInput(
+            "approvals are settings of the default branch, and its project file is not valid: "
+            f"{safe(why)}: correct it there, or use the version of reconciler that it is for"
+        )
     return project.settings
-
-
-def is_bound(environment: Environment) -> bool:
-    """Return whether an environment needs approvals."""
-    return _count(environment) > 0
-
-
-def _count(environment: Environment) -> int:
-    needed = environment.setting("approvals", Approvals)
-    return needed.count if needed is not None else 0
 
 
 def reviewed_project(options: Options, project: Project) -> Project:
     """Return the project with the settings of the default branch where any of them binds.
 
-    The remote is asked only where this checkout, or the last fetched default branch, needs
-    approvals. Where it cannot be asked, the last fetched settings count: an apply then ends.
+    The remote is asked where this checkout or the last fetched default branch needs approvals, and
+    where the default branch was never fetched. Where it gives no answer, the last fetched settings
+    count if they need approvals, else those of the checkout: an apply that needs approvals then
+    ends. Raises GuardRefused where git cannot read a checkout, and InvalidInput where the settings
+    of the default branch are invalid.
     """
     own, fetched = project.settings, _fetched(project)
     known = fetched if isinstance(fetched, ProjectFile) else None
-    # A clone without the default branch knows nothing of it.
     if fetched is not None and not any(map(_binds, filter(None, (own, known)))):
         return project
     try:
@@ -208,7 +208,7 @@ def _bound_by_address(settings: ProjectFile) -> ProjectFile:
     """
     if not os.environ.get(BASE_URL):
         return settings
-    strictest = max(settings.environments.values(), key=_count)
+    strictest = max(settings.environments.values(), key=count_of)
     binding = {name: getattr(strictest, name) for name in ("approvals", "approvers")}
     environments = {
         name: environment
@@ -222,20 +222,26 @@ def _bound_by_address(settings: ProjectFile) -> ProjectFile:
 def _fetched(project: Project) -> ProjectFile | Literal["unbound"] | None:
     """Return the settings of the default branch as last fetched; None where it never was.
 
-    "unbound" are settings without the word, or those that cannot be read.
+    "unbound" are settings without the word, and a folder that is no checkout. Raises as
+    `reviewed_project` does.
     """
     names = [_path_of(project, name) for name in _names_of(project)]
     wanted = [f"refs/remotes/origin/{branch}:./{name}" for branch in _TRACKED for name in names]
+    git = _git_of(project)
     try:
-        answer = _git_of(project).run("cat-file", "--batch", given="\n".join(wanted).encode())
-    except GitFailed:
+        answer = git.run("cat-file", "--batch", given="\n".join(wanted).encode())
+    except GitFailed as error:
+        if (git.folder / ".git").exists():
+            raise GuardRefused(
+                f"git cannot read the repository in {git.folder}, so it is unknown whether its "
+                f"default branch needs approvals: {safe(str(error))}: let `git status` work there"
+            ) from error
         return "unbound"
     blobs = [*_blobs(answer)]
     for text in blobs:
         # Most projects need no approvals, and reading YAML takes longer than this.
         if b"approvals" in text:
-            with suppress(UnknownBranch):
-                return _settings_in(text.decode("utf-8", "replace"))
+            return _settings_in(text.decode("utf-8", "replace"))
     return "unbound" if blobs else None
 
 

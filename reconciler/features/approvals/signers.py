@@ -25,6 +25,8 @@ _KEY = re.compile(
 )
 _NAMESPACES = re.compile(r'namespaces="([^"]*)"', re.IGNORECASE)
 _PATTERN = re.compile(r"[*?!]")
+LENGTH: Final = 4
+"""Bytes of the length of a string in a key, and of the version of a signature."""
 _PRINCIPAL = re.compile(r"[\w.@+-]{1,100}", re.ASCII)
 
 
@@ -111,7 +113,7 @@ def fingerprint_of(key: str | bytes) -> str | None:
         content = base64.b64decode(key, validate=True) if isinstance(key, str) else key
     except (binascii.Error, ValueError):
         return None
-    kind, *numbers = (*_fields(content), b"")
+    kind, *numbers = (*strings_in(content), b"")
     if kind == b"ssh-rsa" and any(map(_is_padded, numbers)):
         return None
     return f"SHA256:{base64.b64encode(sha256(content).digest()).decode().rstrip('=')}"
@@ -121,33 +123,9 @@ def _is_padded(number: bytes) -> bool:
     return number[:1] == b"\0" and number[1:2] < b"\x80"
 
 
-_MAGIC: Final = b"SSHSIG"
-_LENGTH: Final = 4
-"""Bytes of the version, and of each length."""
-_ARMOUR = re.compile(
-    r"-----BEGIN SSH SIGNATURE-----\n([A-Za-z0-9+/=\n]+)-----END SSH SIGNATURE-----\n?"
-)
-
-
-def key_in(signature: str) -> str | None:
-    """Return the fingerprint of the key in a signature; None where it is no SSH signature.
-
-    It only says which lines of a list to try. Source: PROTOCOL.sshsig of OpenSSH.
-    """
-    armoured = _ARMOUR.fullmatch(signature)
-    try:
-        blob = base64.b64decode(armoured[1], validate=False) if armoured is not None else b""
-    except (binascii.Error, ValueError):
-        return None
-    if not blob.startswith(_MAGIC):
-        return None
-    key = next(_fields(blob.removeprefix(_MAGIC)[_LENGTH:]), b"")
-    return fingerprint_of(key) if key else None
-
-
-def _fields(blob: bytes) -> Iterator[bytes]:
+def strings_in(blob: bytes) -> Iterator[bytes]:
     """Yield the strings of a blob: four bytes of length, then the bytes."""
-    while len(blob) >= _LENGTH:
-        size = _LENGTH + int.from_bytes(blob[:_LENGTH])
-        yield blob[_LENGTH:size]
+    while len(blob) >= LENGTH:
+        size = LENGTH + int.from_bytes(blob[:LENGTH])
+        yield blob[LENGTH:size]
         blob = blob[size:]

@@ -6,21 +6,28 @@ refused, except in an emergency where that is permitted.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
-from typing import Any, Final, cast
+from typing import Final
 from uuid import uuid4
 
 import click
 
-from reconciler.cli.options import Command
 from reconciler.errors import GuardRefused, UsageError
-from reconciler.features.approvals.approval_guard import binding_settings
-from reconciler.features.approvals.default_branch import is_bound
-from reconciler.journal.entries import OverrideEntry
+from reconciler.features.approvals.approval_guard import (
+    NOT_PERMITTED,
+    binding_settings,
+    emergency_entry,
+)
+from reconciler.features.approvals.approval_settings import is_bound
 from reconciler.model.guards import NOT_APPROVED
-from reconciler.operations.open_project import Options
-from reconciler.operations.open_session import known_secrets, open_target
+from reconciler.operations.open_session import Session
+
+break_glass = click.option(
+    "--break-glass",
+    metavar="REASON",
+    help="Write though the environment needs approvals of a plan, where it permits that; "
+    "REASON goes into the journal.",
+)
 
 _OTHER_WAYS: Final = {
     "incidents close": "close them in the web interface",
@@ -28,48 +35,34 @@ _OTHER_WAYS: Final = {
 }
 
 
-def _check(options: Options, command: str, reason: str | None) -> None:
-    """Raise GuardRefused where an environment needs approvals; note an emergency in the journal."""
-    session = open_target(options)
+def permitted(session: Session, command: str, break_glass: str | None) -> Callable[[], None]:
+    """Return what notes an emergency in the journal; it notes nothing where approvals do not bind.
+
+    Raises UsageError for an empty reason, and GuardRefused where approvals bind and no emergency is
+    given or permitted.
+    """
+    reason = break_glass and break_glass.strip()
+    if reason == "":
+        raise UsageError("--break-glass needs a reason, which is kept in the journal")
     if not is_bound(session.environment):
-        if reason is not None and not options.quiet:
-            options.reporter.say("--break-glass was not needed: no approval was in the way")
-        return
+        if reason and not session.reporter.quiet:
+            session.reporter.say("--break-glass was not needed: no approval was in the way")
+        return lambda: None
     needed = binding_settings(session.project, session.name, session.environment).needed
-    if reason is None or not needed.break_glass:
-        ways = [_OTHER_WAYS[command]]
-        if needed.break_glass:
-            ways.append(f"in an emergency, `{command} --break-glass REASON`")
-        raise GuardRefused(
-            f"`{session.name}` needs approvals of a plan, and `{command}` makes none, so it is "
-            f"refused there [{NOT_APPROVED}]: {'; or '.join(ways)}"
-        )
+    if reason and needed.break_glass:
+        return lambda: _note(session, command, reason)
+    ways = [_OTHER_WAYS[command]]
+    if needed.break_glass:
+        ways.append(f"in an emergency, `{command} --break-glass REASON`")
+    why = f"; {NOT_PERMITTED}" if reason else ""
+    raise GuardRefused(
+        f"`{session.name}` needs approvals of a plan, and `{command}` makes none, so it is "
+        f"refused there{why} [{NOT_APPROVED}]: {'; or '.join(ways)}"
+    )
+
+
+def _note(session: Session, command: str, reason: str) -> None:
     journal, run = session.journal(), str(uuid4())
     with journal.locked(run):
         journal.begin(journal.run_entry(run, command))
-        why = known_secrets(session)(reason.strip())
-        journal.append([OverrideEntry(at=journal.now(), reason=why, codes=(NOT_APPROVED,))])
-
-
-def _checked(name: str) -> Callable[[Command], Command]:
-    def decorated(command: Command) -> Command:
-        @functools.wraps(command)
-        def checked(*, break_glass: str | None, options: Options, **others: Any) -> Any:
-            if break_glass is not None and not break_glass.strip():
-                raise UsageError("--break-glass needs a reason, which is kept in the journal")
-            _check(options, name, break_glass)
-            return command(options=options, **others)
-
-        option = click.option(
-            "--break-glass",
-            metavar="REASON",
-            help="Write though the environment needs approvals of a plan, where it permits that; "
-            "REASON goes into the journal.",
-        )
-        return option(cast("Command", checked))
-
-    return decorated
-
-
-closing = _checked("incidents close")
-adding = _checked("policies add")
+        journal.append([emergency_entry(session, reason, journal.now())])

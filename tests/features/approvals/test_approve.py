@@ -7,10 +7,12 @@ import re
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from approving import Repository, needs_openssh
 from harness.doors import Shown, on_terminal, typed
+from harness.repositories import git
 from harness.workspaces import SLO
 
 from reconciler.kinds import BY_NAME
@@ -31,9 +33,11 @@ LINES = "First the shop.\nThen a line that is long enough to be broken on a narr
 def approve(
     here: Repository, answer: str, name: str = "alice", *more: str, width: int = 80
 ) -> Shown:
-    """Approve `plan.json` on a terminal, as a person who gives one answer."""
-    line = ("approve", str(here.plan_file), "--key", str(here.keys.of(name)), *more)
-    return on_terminal(line, here.root, width=width, typed=f"{answer}\n")
+    """Approve `plan.json` on a terminal, as a person who gives one answer; "" has the usual key."""
+    key = ("--key", str(here.keys.of(name))) if name else ()
+    line = ("approve", str(here.plan_file), *key, *more)
+    home = {"HOME": str(here.root / ".reconciler")}
+    return on_terminal(line, here.root, width=width, typed=f"{answer}\n", more=home)
 
 
 def approvals(here: Repository) -> list[Path]:
@@ -146,7 +150,7 @@ def test_all_is_shown(
     assert [message for message in said if without_blanks(message) not in words] == []
     assert document["digest"] in words
     lines = [re.sub(r"\x1b\[[0-9;]*m", "", line) for line in shown.terminal.splitlines()]
-    assert [line for line in lines if len(line) > width and " " in line.strip()] == []
+    assert [line for line in lines if len(line) > width and " " in line.strip(" -+")] == []
     (file,) = approvals(repository)
     assert file.name == "plan.json.alice.approval"
     assert file.stat().st_mode & 0o077 == 0
@@ -271,19 +275,6 @@ def test_a_wrong_duration(repository: Repository, lasting: str, why: str) -> Non
     assert why in shown.terminal
 
 
-def test_blocked_resources(repository: Repository) -> None:
-    """A plan with blocked resources is not signed, and they are named."""
-    document = json.loads(json.dumps(repository.planned()))
-    document["changes"][0]["action"] = "blocked"
-    document["sum"] = plan_file._sum_of(document)
-    repository.plan_file.write_text(json.dumps(document), encoding="utf-8")
-
-    shown = approve(repository, "yes", width=200)
-
-    assert (shown.code, approvals(repository)) == (INVALID, [])
-    assert document["changes"][0]["ref"] in shown.terminal
-
-
 def test_a_rollback(repository: Repository) -> None:
     """A rollback is called one and can be signed, and refusals name the commands that do it."""
     updated(repository)
@@ -302,6 +293,70 @@ def test_a_rollback(repository: Repository) -> None:
     assert f"`rollback {run[:8]} --plan" in refused.err
     assert f"`rollback {run[:8]} --dry-run" in unplanned.err
     assert typed(*written, *repository.approved("alice", "bob")).code == 0
+
+
+def of_git(here: Repository) -> None:
+    git(here.root, "config", "user.signingKey", str(here.keys.of("bob")))
+    usual(here)
+
+
+def usual(here: Repository) -> None:
+    """Put keys of all sorts into the home of the person."""
+    folder = here.root / ".reconciler" / ".ssh"
+    folder.mkdir(parents=True)
+    for kind, person in {"rsa": "carol", "ecdsa": "dave", "ed25519": "alice"}.items():
+        shutil.copy(here.keys.of(person), folder / f"id_{kind}")
+
+
+def of_no_file(here: Repository) -> None:
+    git(here.root, "config", "user.signingKey", "0123ABCD")
+    usual(here)
+
+
+@pytest.mark.parametrize(
+    ("keys_of", "signer"),
+    [(of_git, "bob"), (usual, "alice"), (of_no_file, "alice"), (lambda _: None, None)],
+)
+def test_usual_key(
+    repository: Repository, keys_of: Callable[[Repository], None], signer: str | None
+) -> None:
+    """Without --key, the key of git signs, else the first usual key, else none does."""
+    repository.planned()
+    keys_of(repository)
+
+    shown = approve(repository, "yes", "")
+
+    assert shown.code == (0 if signer else USAGE), shown.terminal
+    assert [file.name for file in approvals(repository)] == (
+        [f"plan.json.{signer}.approval"] if signer else []
+    )
+
+
+@pytest.mark.parametrize(
+    ("change", "code"),
+    [
+        ({"target": "https://api.example.com"}, USAGE),
+        ({"environment": "staging"}, USAGE),
+        ({"changes": "blocked"}, INVALID),
+    ],
+)
+def test_a_plan_that_is_not_signed(
+    repository: Repository, change: dict[str, str], code: int
+) -> None:
+    """A plan of another place, and one with blocked resources, cannot be signed; it names them."""
+    document: dict[str, Any] = {**repository.planned()}
+    named = document["changes"][0]["ref"] if "changes" in change else "production"
+    if change.get("changes"):
+        change = {}
+        document["changes"][0]["action"] = "blocked"
+    document = {**document, **change}
+    document["sum"] = plan_file._sum_of(document)
+    repository.plan_file.write_text(json.dumps(document), encoding="utf-8")
+
+    shown = approve(repository, "yes", "alice", "-e", "production")
+
+    assert (shown.code, approvals(repository)) == (code, []), shown.terminal
+    assert named in shown.terminal
 
 
 def test_no_terminal(repository: Repository) -> None:

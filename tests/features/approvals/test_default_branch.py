@@ -19,7 +19,7 @@ from reconciler.runtime.git import Git
 
 pytestmark = needs_openssh
 
-REFUSED = 11
+PARTIAL, REFUSED = 3, 11
 UNBOUND = """\
 manifests: [manifests]
 environments:
@@ -52,7 +52,70 @@ def test_without_approvals(
 
     ran = [here.run("plan"), here.run("apply", "--yes"), typed("rollback", "last", "--yes")]
 
-    assert ([one.code for one in ran][:2], asked) == ([0, 0], [])
+    assert ([one.code for one in ran], asked) == ([0, 0, PARTIAL], [])
+
+
+@pytest.mark.parametrize("lack", ["no git", "no answer"])
+@pytest.mark.parametrize("project", [PROJECT, UNBOUND])
+def test_without_git(
+    repository: Repository, monkeypatch: pytest.MonkeyPatch, lack: str, project: str
+) -> None:
+    """A checkout is not written where git is missing or stuck, with or without `approvals`."""
+    repository.settle(project)
+    monkeypatch.setenv("PATH", str(slow_git(repository.root / ".reconciler", lack)))
+    options, _, *others = Git.__init__.__defaults__ or ()
+    monkeypatch.setattr(Git.__init__, "__defaults__", (options, 0.2, *others))
+
+    ran = repository.run("apply", "--yes", "--new-journal")
+
+    assert ran.code == REFUSED, ran.err
+    assert not (repository.root / ".reconciler" / "production.jsonl").exists()
+
+
+def slow_git(folder: Path, lack: str) -> Path:
+    """Return a folder of programs with a git that gives no answer, or without git."""
+    folder.mkdir(exist_ok=True)
+    if lack == "no answer":
+        program = folder / "git"
+        program.write_text("#!/bin/sh\nexec /bin/sleep 60\n", encoding="utf-8")
+        program.chmod(0o755)
+    return folder
+
+
+def test_a_folder_that_is_no_checkout(
+    keys: Keys, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where no repository is, no git is needed to apply a project without approvals."""
+    here = repository_at(tmp_path / "project", keys, UNBOUND)
+    shutil.rmtree(here.root / ".git")
+    monkeypatch.setenv("PATH", str(tmp_path))
+
+    ran = here.run("apply", "--yes")
+
+    assert ran.code == 0, ran.err
+
+
+def test_a_default_branch_that_was_never_fetched(repository: Repository) -> None:
+    """Without the default branch, the remote binds if it answers, else the checkout goes."""
+    repository.settle(UNBOUND)
+    for ref in git(repository.root, "for-each-ref", "--format=%(refname)", "refs/remotes").split():
+        git(repository.root, "update-ref", "--no-deref", "-d", ref)
+    remote = repository.root.parent / "remote.git"
+
+    asked = repository.run("apply", "--yes")
+    remote.rename(remote.with_name("moved.git"))
+    silent = repository.run("apply", "--yes")
+
+    assert (asked.code, silent.code) == (REFUSED, 0), silent.err
+
+
+def test_another_project_file(repository: Repository) -> None:
+    """A project file that a branch puts next to that of the default branch binds no less."""
+    repository.write("other.yaml", UNBOUND)
+
+    ran = typed("apply", "--project", "other.yaml", "--yes")
+
+    assert ran.code == REFUSED, ran.err
 
 
 def test_with_approvals(repository: Repository, asked: list[str]) -> None:

@@ -11,14 +11,14 @@ from approving import Keys, keygen, needs_openssh
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reconciler.features.approvals.approval_file import content_of, is_signed
+from reconciler.features.approvals.approval_file import content_of
 from reconciler.features.approvals.signers import (
     Signer,
     Signers,
     fingerprint_of,
-    key_in,
     read_signers,
 )
+from reconciler.features.approvals.ssh_signatures import is_signed, key_in
 from reconciler.report.plan.document import ChangeDocument
 
 KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIEphQWhL6SXbhDbBTAZRLIQVQyz5qpTZnJMzKxyNa0dk"

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from reconciler.errors import GuardRefused
-from reconciler.features.approvals.approval_file import is_signed
 from reconciler.features.approvals.signers import Signer
+from reconciler.features.approvals.ssh_signatures import is_signed
 
 ALICE = Signer("alice", "SHA256:k", "alice ssh-ed25519 AAAA")
 

@@ -13,6 +13,8 @@ from unittest import mock
 import pytest
 from approving import PROJECT, Repository, needs_openssh
 from harness.doors import Ran, typed
+from harness.golden import Golden
+from harness.happenings import happenings_at
 from harness.repositories import git
 from harness.routes import API_ROOT, READING_POSTS
 from harness.workspaces import SLO
@@ -27,12 +29,15 @@ from reconciler.features.approvals import (
     unplanned_writes,
 )
 from reconciler.features.approvals.default_branch import UnknownBranch
+from reconciler.features.approvals.signers import fingerprint_of
 from reconciler.project import Project, ProjectFile
+from reconciler.syntax.files import LARGEST_FILE
 from reconciler.workspace.project_file import load_project
 
 pytestmark = needs_openssh
 
 INVALID, STALE, REFUSED, USAGE = 4, 6, 11, 64
+DIGEST = f"sha256:{'0' * 64}"
 WEAKER = PROJECT.replace("count: 2", "count: 1")
 POLICIES = """\
 - name: Search is kept
@@ -184,8 +189,41 @@ def replaced(here: Repository) -> None:
     git(here.root, "replace", old, new)
 
 
+def of_a_later_version(here: Repository) -> None:
+    here.merged(reconciler__yaml=f"{PROJECT}laterSetting: 1\n")
+    unbound(here)
+
+
+def of_git_that_fails(here: Repository) -> None:
+    unbound(here)
+    here.write(".git/config", "[")
+
+
+def unbound_without_an_answer(here: Repository) -> None:
+    unbound(here)
+    of_no_answer(here)
+
+
+def unbound_without_a_head(here: Repository) -> None:
+    unbound_without_an_answer(here)
+    git(here.root, "remote", "set-head", "origin", "--delete")
+
+
+def of_two_remotes(here: Repository) -> None:
+    git(here.root, "remote", "rename", "origin", "a")
+    git(here.root, "remote", "add", "b", "../remote.git")
+
+
+def too_long(here: Repository) -> None:
+    here.merged(approvers=f"{here.keys.listed('alice', 'bob')}#{'#' * LARGEST_FILE}\n")
+
+
 BRANCHES: dict[str, tuple[Callable[[Repository], None], tuple[str, ...], int]] = {
     "a checkout without approvals": (unbound, (), REFUSED),
+    "a checkout without approvals, of a later version": (of_a_later_version, (), INVALID),
+    "a checkout without approvals, of git that fails": (of_git_that_fails, (), REFUSED),
+    "a checkout without approvals, of no answer": (unbound_without_an_answer, (), REFUSED),
+    "a checkout without approvals, of no HEAD": (unbound_without_a_head, (), REFUSED),
     "a checkout that needs one": (lambda here: here.settle(WEAKER), ("alice",), REFUSED),
     "a list with strangers": (of_the_branch, ("mallory", "marvin"), REFUSED),
     "a list that is gone": (gone, ("mallory", "marvin"), REFUSED),
@@ -194,13 +232,15 @@ BRANCHES: dict[str, tuple[Callable[[Repository], None], tuple[str, ...], int]] =
     "more approvals by now": (raised_since, ("alice", "bob"), REFUSED),
     "no remote": (of_no_remote, ("alice", "bob"), REFUSED),
     "a remote that does not answer": (of_no_answer, ("alice", "bob"), REFUSED),
+    "two remotes, none of them `origin`": (of_two_remotes, ("alice", "bob"), REFUSED),
+    "a list that is too long": (too_long, ("alice", "bob"), REFUSED),
     "a list that is no file": (
         lambda here: here.merged(reconciler__yaml=PROJECT.replace(": approvers", ": manifests")),
         ("alice", "bob"),
         REFUSED,
     ),
     "a list that cannot be read": (
-        lambda here: here.merged(approvers="alice ssh-ed25519\n"),
+        lambda here: here.merged(approvers=f"{here.keys.listed('alice', 'bob')}carol ssh-rsa\n"),
         ("alice", "bob"),
         INVALID,
     ),
@@ -257,7 +297,15 @@ def of_checkout(project: Project) -> OfCheckout:
 REMOVALS: dict[str, tuple[Callable[[], AbstractContextManager[object]], set[str]]] = {
     "reviewed_project": (
         lambda: mock.patch.object(default_branch, "_binds", return_value=False),
-        {"a checkout without approvals"},
+        {
+            "a checkout without approvals",
+            "a checkout without approvals, of no answer",
+            "a checkout without approvals, of no HEAD",
+        },
+    ),
+    "_TRACKED": (
+        lambda: mock.patch.object(default_branch, "_TRACKED", ("HEAD",)),
+        {"a checkout without approvals, of no HEAD"},
     ),
     "newest_commit": (
         lambda: mock.patch.object(approval_guard, "newest_commit", of_checkout),
@@ -269,6 +317,8 @@ REMOVALS: dict[str, tuple[Callable[[], AbstractContextManager[object]], set[str]
             "more approvals by now",
             "no remote",
             "a remote that does not answer",
+            "two remotes, none of them `origin`",
+            "a list that is too long",
         },
     ),
     "_AS_STORED": (
@@ -277,7 +327,11 @@ REMOVALS: dict[str, tuple[Callable[[], AbstractContextManager[object]], set[str]
     ),
     "flaws of the list": (
         lambda: mock.patch.object(approval_guard, "_flaws_of", return_value=()),
-        set(),
+        {"a list that cannot be read"},
+    ),
+    "LARGEST_FILE": (
+        lambda: mock.patch.object(default_branch, "LARGEST_FILE", 2 * LARGEST_FILE),
+        {"a list that is too long"},
     ),
 }
 """Each check of what binds, how to remove it, and what then goes through."""
@@ -316,26 +370,43 @@ def test_permission_to_break_glass(repository: Repository, sent: Requests) -> No
     ran = repository.run("apply", "--yes", "--break-glass", "it burns")
 
     assert (refused.code, before) == (REFUSED, [])
+    assert "breakGlass" in refused.err
     assert ran.code == 0, ran.err
     entries = typed("journal", "show", "--format", "json").json
     (kept,) = [entry for entry in entries if entry["entry"] == "override"]
     assert (kept["reason"], kept["codes"]) == ("it burns", ["not-approved"])
 
 
+def test_no_reason_holds_a_secret(repository: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A secret in the reason of an emergency is not in the journal, of any command."""
+    lines = without_a_plan(repository)
+    monkeypatch.setenv("RECONCILER_API_KEY", "the-key-of-all")
+    emergency = ("--yes", "--break-glass", " it is the-key-of-all ")
+
+    codes = [typed(*line, *emergency).code for line in (("apply",), *lines.values())]
+
+    assert codes == [0, 0, 0]
+    kept = (repository.root / ".reconciler" / "production.jsonl").read_text(encoding="utf-8")
+    assert kept.count('"it is ***"') == len(codes)
+    assert "the-key-of-all" not in kept
+
+
 @pytest.mark.parametrize(
-    "flags",
+    ("flags", "code"),
     [
-        ("--override-guard", "now"),
-        ("--override-guard", "not-approved=now"),
-        ("--allow-destroy", "--new-journal"),
+        (("--override-guard", "now"), REFUSED),
+        (("--override-guard", "not-approved=now"), REFUSED),
+        (("--allow-destroy", "--new-journal"), REFUSED),
     ],
 )
-def test_other_consent(repository: Repository, sent: Requests, flags: tuple[str, ...]) -> None:
+def test_other_consent(
+    repository: Repository, sent: Requests, flags: tuple[str, ...], code: int
+) -> None:
     """No other flag of an apply is an approval."""
     repository.planned()
 
     for way in (("--yes",), ("--plan", str(repository.plan_file))):
-        assert repository.run("apply", *way, *flags).code in (REFUSED, USAGE)
+        assert repository.run("apply", *way, *flags).code == code
     assert sent.writes() == []
 
 
@@ -344,7 +415,45 @@ def test_no_setting_is_an_approval(repository: Repository, setting: str) -> None
     """The settings of guards accept neither a plan without approvals nor a lower level for it."""
     repository.settle(PROJECT.replace("approvals: 1", f"guards: {{{setting}}}\n    approvals: 1"))
 
-    assert typed("validate").code == INVALID
+    ran = typed("validate")
+
+    assert ran.code == INVALID
+    assert "not-approved" in ran.out
+
+
+@pytest.mark.parametrize(
+    ("setting", "named"),
+    [
+        ("approvals: 1", "approvers: FILE"),
+        ("approvers: approvers", "approvals: N"),
+        *(
+            (f"approvals: 1\n    approvers: {file}", "below the folder")
+            for file in ("../approvers", "a/../../approvers", "/approvers", '" "')
+        ),
+    ],
+)
+def test_settings(repository: Repository, setting: str, named: str) -> None:
+    """`approvals` and `approvers` need each other, and the list is below the project's folder."""
+    whole = "approvals: 1\n    approvers: approvers"
+    repository.settle(PROJECT.replace(whole, setting))
+
+    ran = typed("validate")
+
+    assert ran.code == INVALID
+    assert named in ran.out
+
+
+@pytest.mark.parametrize("more", [98, 99])
+def test_many_files(repository: Repository, more: int) -> None:
+    """At most 100 approvals are read, though two of more would do."""
+    repository.planned()
+    repository.approved("alice", "bob")
+    for number in range(more):
+        repository.write(f"approvals/{number}.approval", "{}")
+
+    ran = repository.run("apply", "--plan", str(repository.plan_file), "--approval", "approvals")
+
+    assert ran.code == (0 if more + 2 <= approval_file.MOST_FILES else REFUSED)
 
 
 def test_live_moved(repository: Repository, sent: Requests) -> None:
@@ -420,7 +529,7 @@ def test_a_used_approval(
     before = len(sent.writes())
 
     if is_removed:
-        monkeypatch.setattr(approval_file, "_used", lambda *_: "")
+        monkeypatch.setattr(approval_file, "_written_since", lambda *_: "")
     again = by_part(repository, monkeypatch, given)
 
     assert (first.code, once.code, back.code) == (0, 0, 0)
@@ -540,54 +649,142 @@ def test_a_missing_folder(repository: Repository) -> None:
     assert ran.code == REFUSED
 
 
+def test_words_of_refusals(
+    repository: Repository, monkeypatch: pytest.MonkeyPatch, golden: Golden
+) -> None:
+    """A refusal says how many approvals are needed, who could give them, and which do not hold."""
+    repository.planned()
+    plan = ("--plan", str(repository.plan_file))
+    mallory = fingerprint_of(repository.keys.public("mallory").split()[1])
+    for people in ((), ("bob",), ("mallory",)):
+        given = repository.approved(*people)
+        golden(by_plan(repository, monkeypatch, given).err, KEY=str(mallory))
+    for flaw in ({"digest": DIGEST}, {"until": "2020-01-01T00:00:00Z"}, {"at": "soon"}):
+        golden(by_plan(repository, monkeypatch, repository.approved("alice", **flaw)).err)
+    line = without_a_plan(repository)["policies add"]
+    golden(typed(*line, "--yes").err)
+    repository.merged(reconciler__yaml=PROJECT.replace(", breakGlass: true", ""))
+    golden(repository.run("apply", *plan, *EMERGENCY).err)
+    golden(typed(*line, "--yes", *EMERGENCY).err)
+    for branch in (
+        "a list that cannot be read",
+        "a list of too few people",
+        "a checkout without approvals, of a later version",
+    ):
+        BRANCHES[branch][0](repository)
+        golden(by_plan(repository, monkeypatch, ()).err)
+    repository.merged(reconciler__yaml=PROJECT)
+    of_two_remotes(repository)
+    golden(by_plan(repository, monkeypatch, ()).err)
+    of_git_that_fails(repository)
+    # The rest are words of git.
+    golden(by_plan(repository, monkeypatch, ()).err.partition("approvals: ")[0])
+
+
 def without_a_plan(here: Repository) -> dict[str, tuple[str, ...]]:
     """Return the command lines that write without a plan."""
-    here.write("policies.yaml", POLICIES)
+    here.write(".reconciler/policies.yaml", POLICIES)
+    with happenings_at(here.root / ".reconciler" / "production.db") as happened:
+        happened.open("a1", timedelta(hours=1))
+    (incident,) = typed("incidents", "list", "--format", "json").json
     return {
-        "incidents close": ("incidents", "close", "i1", "--yes"),
-        "policies add": ("policies", "add", "policies.yaml", "--yes"),
+        "incidents close": ("incidents", "close", incident["id"]),
+        "policies add": ("policies", "add", ".reconciler/policies.yaml"),
     }
 
 
-@pytest.mark.parametrize("command", ["incidents close", "policies add"])
+of_each_command = pytest.mark.parametrize("command", ["incidents close", "policies add"])
+EMERGENCY = ("--break-glass", "it burns")
+
+
+def changes(sent: Requests) -> list[str]:
+    """Return the requests that changed something."""
+    return [request for request in sent.writes() if "/close" in request or "/bulk" in request]
+
+
+@of_each_command
 @pytest.mark.parametrize("branch", [None, *list(BRANCHES)[:2]])
 def test_writes_without_a_plan(
     repository: Repository, sent: Requests, command: str, branch: str | None
 ) -> None:
     """`incidents close` and `policies add` are refused where approvals are needed."""
-    line = without_a_plan(repository)[command]
+    line = (*without_a_plan(repository)[command], "--yes")
+    code = REFUSED
     if branch is not None:
-        BRANCHES[branch][0](repository)
+        change, _, code = BRANCHES[branch]
+        change(repository)
 
     refused = typed(*line)
 
-    assert refused.code == REFUSED
-    assert {"incidents close": "web interface", "policies add": "LogPolicySet"}[command] in (
-        refused.err
-    )
-    assert typed(*line, "--break-glass", " ").code == USAGE
-    assert typed(*line, "-e", "staging", "--break-glass", "it burns").code in (REFUSED, USAGE)
-    assert sent.writes() == []
+    assert refused.code == code
+    assert changes(sent) == []
+    if branch is None:
+        way = {"incidents close": "web interface", "policies add": "LogPolicySet"}[command]
+        assert way in refused.err
 
 
-def test_a_removed_check_of_writes_without_a_plan(repository: Repository, sent: Requests) -> None:
-    """It is this check that refuses `policies add`: without it the command writes."""
-    line = without_a_plan(repository)["policies add"]
+@of_each_command
+def test_an_emergency_without_permission(
+    repository: Repository, sent: Requests, command: str
+) -> None:
+    """Where it is not permitted, nothing is written or noted, and the refusal says so at once."""
+    line = (*without_a_plan(repository)[command][:2], "missing", "--yes", "-e", "staging")
+
+    ran = typed(*line, *EMERGENCY)
+
+    assert ran.code == REFUSED
+    assert "breakGlass" in ran.err
+    assert "breakGlass" not in typed(*line).err
+    assert changes(sent) == []
+    assert not (repository.root / ".reconciler" / "staging.jsonl").exists()
+
+
+@of_each_command
+def test_a_removed_check_of_writes_without_a_plan(
+    repository: Repository, sent: Requests, command: str
+) -> None:
+    """It is this check that refuses these commands: without it they write."""
+    line = without_a_plan(repository)[command]
 
     with mock.patch.object(unplanned_writes, "is_bound", return_value=False):
-        ran = typed(*line)
+        ran = typed(*line, "--yes")
 
-    assert (ran.code, len(sent.writes())) == (0, 1), ran.err
+    assert (ran.code, len(changes(sent))) == (0, 1), ran.err
 
 
-def test_policies_in_an_emergency(repository: Repository, sent: Requests) -> None:
-    """Where it is permitted, `policies add --break-glass` writes, and the journal has a reason."""
-    line = without_a_plan(repository)["policies add"]
+@of_each_command
+def test_an_emergency_without_a_plan(repository: Repository, sent: Requests, command: str) -> None:
+    """Where it is permitted, --break-glass writes, and the journal has the command and reason."""
+    line = without_a_plan(repository)[command]
 
-    ran = typed(*line, "--break-glass", "it burns")
+    ran = typed(*line, "--yes", *EMERGENCY)
 
     assert ran.code == 0, ran.err
-    assert len(sent.writes()) == 1
-    assert "it burns" in typed("journal", "show").out
+    assert len(changes(sent)) == 1
     (run,) = typed("journal", "history", "--format", "json").json
-    assert (run["command"], run["overrides"]) == ("policies add", ["it burns"])
+    assert (run["command"], run["overrides"]) == (command, ["it burns"])
+
+
+NO_WRITES: dict[str, tuple[str, str, str]] = {
+    "a person says no": ("no", "", "it burns"),
+    "there is no such input": ("yes", "missing", "it burns"),
+    "there is no reason": ("yes", "", " "),
+}
+
+
+@of_each_command
+@pytest.mark.parametrize("case", NO_WRITES)
+def test_no_emergency_without_a_write(
+    repository: Repository, sent: Requests, monkeypatch: pytest.MonkeyPatch, command: str, case: str
+) -> None:
+    """A command that writes nothing notes no emergency in the journal."""
+    answer, instead, reason = NO_WRITES[case]
+    monkeypatch.setattr("reconciler.cli.service_records.is_terminal", lambda: True)
+    monkeypatch.setattr("reconciler.cli.console._answer", lambda _: answer)
+    *words, last = without_a_plan(repository)[command]
+
+    ran = typed(*words, instead or last, "--break-glass", reason)
+
+    assert (ran.code == 0) == (answer == "no"), ran.err
+    assert changes(sent) == []
+    assert not (repository.root / ".reconciler" / "production.jsonl").exists()

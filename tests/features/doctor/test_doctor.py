@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 import respx
 from harness.doors import Ran, without_place
+from harness.repositories import git
 from harness.stores import journal_on
 from harness.wire import NEARBY, keys, standing_in
 from harness.workspaces import Shop
@@ -30,7 +31,7 @@ PROBES = 9
 def empty(tmp_path: Path, shop: Shop, monkeypatch: pytest.MonkeyPatch) -> Shop:
     """Give a folder without a project file, and a key."""
     (tmp_path / "reconciler.yaml").unlink()
-    (tmp_path / ".git").mkdir()
+    git(tmp_path, "init", "--quiet")
     monkeypatch.setenv("RECONCILER_API_KEY", CANARY)
     for name in ("http_proxy", "https_proxy", "all_proxy", "no_proxy"):
         monkeypatch.delenv(name, raising=False)
