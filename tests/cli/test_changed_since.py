@@ -266,6 +266,8 @@ def test_no_repository(tmp_path: Path) -> None:
 
 def test_no_git(repository: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without git the flag is refused, and the way out is plain."""
+    # A checkout that git cannot read is refused before, as it may need approvals.
+    (repository.root.parent / ".git").rename(repository.root.parent / "git")
     monkeypatch.setenv("PATH", os.devnull)
 
     refused(repository.run("plan", "--changed-since", "main"), "needs git")

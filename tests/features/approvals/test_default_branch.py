@@ -257,3 +257,13 @@ def test_an_emergency_in_a_job(bound: Jobs) -> None:
     assert ran.code == 0, ran.log
     heads = [line for line in bound.comment.splitlines() if line and not line.startswith("<!--")]
     assert "it burns" in heads[0]
+
+
+def test_settings_that_do_not_count(repository: Repository) -> None:
+    """A plan says that other settings than the checkout's bind, where they differ, if not quiet."""
+    same = repository.run("plan")
+    repository.settle(PROJECT.replace("count: 2", "count: 1"))
+
+    ran = [same, repository.run("plan"), repository.run("plan", "--quiet")]
+
+    assert ["`variables:`" in plan.err for plan in ran] == [False, True, False]
