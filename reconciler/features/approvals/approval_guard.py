@@ -278,7 +278,7 @@ def _signed_plan(made: Plan, consent: Consent, history: History) -> PlanToApprov
     document = plan_document(made) if reviewed is None else reviewed
     # A file may name another place than the one that would be written.
     plan = replace(plan_to_approve(document), environment=made.environment, target=made.target)
-    plan = replace(plan, last_write=_last_write(made, history))
+    plan = replace(plan, last_write=_last_write(made, history), has_file=reviewed is not None)
     if reviewed is None or consent.part is not None or reviewed["digest"] != made.digest:
         return plan
     # A file may show other changes than its digest is of.

@@ -275,19 +275,6 @@ def test_a_wrong_duration(repository: Repository, lasting: str, why: str) -> Non
     assert why in shown.terminal
 
 
-def test_blocked_resources(repository: Repository) -> None:
-    """A plan with blocked resources is not signed, and they are named."""
-    document = json.loads(json.dumps(repository.planned()))
-    document["changes"][0]["action"] = "blocked"
-    document["sum"] = plan_file._sum_of(document)
-    repository.plan_file.write_text(json.dumps(document), encoding="utf-8")
-
-    shown = approve(repository, "yes", width=200)
-
-    assert (shown.code, approvals(repository)) == (INVALID, [])
-    assert document["changes"][0]["ref"] in shown.terminal
-
-
 def test_a_rollback(repository: Repository) -> None:
     """A rollback is called one and can be signed, and refusals name the commands that do it."""
     updated(repository)
@@ -369,8 +356,9 @@ def test_usual_key(
 def test_a_plan_that_is_not_signed(
     repository: Repository, change: dict[str, str], code: int
 ) -> None:
-    """A plan of another place, and one with blocked resources, cannot be signed."""
+    """A plan of another place, and one with blocked resources, cannot be signed; it names them."""
     document: dict[str, Any] = {**repository.planned()}
+    named = document["changes"][0]["ref"] if "changes" in change else "production"
     if change.get("changes"):
         change = {}
         document["changes"][0]["action"] = "blocked"
@@ -381,6 +369,7 @@ def test_a_plan_that_is_not_signed(
     shown = approve(repository, "yes", "alice", "-e", "production")
 
     assert (shown.code, approvals(repository)) == (code, []), shown.terminal
+    assert named in shown.terminal
 
 
 def test_no_terminal(repository: Repository) -> None:
