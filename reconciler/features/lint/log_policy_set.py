@@ -6,13 +6,20 @@ the policies before it take every line that it would.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from reconciler.document import Json
 from reconciler.features.lint.lint import LintRule
 from reconciler.kinds.kind import SpecFinding, text_of
-from reconciler.kinds.log_policy_set import NameMatcher, names_of
+from reconciler.kinds.log_policy_set import (
+    INCLUDES,
+    IS,
+    IS_NOT,
+    STARTS,
+    NameMatcher,
+    names_of,
+)
 from reconciler.kinds.shape import EACH, places
 from reconciler.syntax.diagnostic import Advice
 
@@ -66,22 +73,83 @@ def taken_by(item: Json) -> PolicyScope | None:
     return PolicyScope(frozenset(filter(None, known)), application, subsystem)
 
 
-MOST_COMPARED = 200
-"""The policies, from the first, that others are compared with: services take no longer list."""
-
-
 def _never_reached(spec: dict[str, Json]) -> Iterator[SpecFinding]:
     items = [item for _, item in places(spec, "policies", EACH)]
-    scopes = [*map(taken_by, items)]
-    for index, scope in enumerate(scopes):
+    known = _Known()
+    for index, item in enumerate(items):
+        scope = taken_by(item)
         if scope is None:
             continue
-        if before := shadowing(scopes[: min(index, MOST_COMPARED)], scope):
+        near = known.near(scope)
+        before = [near[at][0] for at in shadowing([other for _, other in near], scope)]
+        known.add(index, scope)
+        if before:
             names = ", ".join(f"`{_name(items[at])}`" for at in before)
-            takes = "take every line of it" if len(before) > 1 else "takes every line that it would"
-            message = f"this policy is never reached: {names} before it {takes}"
+            message = (
+                f"this policy is never reached: {names} before it takes every line that it would"
+            )
+            if len(before) > 1:
+                message = f"this policy is never reached: {names} before it take every line of it"
             remedy = Advice("write it before that one, or remove it")
             yield SpecFinding(("policies", index, "policy", "name"), message, remedy)
+
+
+MOST_NEAR = 100
+"""The most policies to compare a policy with: the first that may take the same lines."""
+
+
+@dataclass(slots=True)
+class _Known:
+    """Policies by the names that they may match, so that each is compared with few of many."""
+
+    by_rule: dict[tuple[str, str], dict[tuple[str, str], list[tuple[int, PolicyScope]]]] = field(
+        default_factory=dict
+    )
+
+    def add(self, index: int, scope: PolicyScope) -> None:
+        for rule in _marks(scope.application):
+            for other in _marks(scope.subsystem):
+                found = self.by_rule.setdefault(rule, {}).setdefault(other, [])
+                if len(found) < MOST_NEAR:
+                    found.append((index, scope))
+
+    def near(self, scope: PolicyScope) -> list[tuple[int, PolicyScope]]:
+        """Return the policies that may take the same lines, in their order."""
+        found: dict[int, PolicyScope] = {}
+        for rule in _asked(scope.application, self.by_rule):
+            held = self.by_rule[rule]
+            for other in _asked(scope.subsystem, held):
+                found.update(held[other])
+        return sorted(found.items(), key=lambda pair: pair[0])[:MOST_NEAR]
+
+
+def _marks(rule: NameMatcher | None) -> set[tuple[str, str]]:
+    """Return the keys of a rule: names or their beginnings, or one key for a rule without such."""
+    if rule is None or rule.how == IS_NOT:
+        return {("", "")}
+    if rule.how == IS:
+        return {(IS, name.casefold()) for name in rule.names[:MOST_NEAR]}
+    return {(rule.how, name.casefold()[:LONGEST_MARK]) for name in rule.names[:MOST_NEAR]}
+
+
+LONGEST_MARK = 3
+
+
+def _asked(
+    rule: NameMatcher | None, known: Mapping[tuple[str, str], object]
+) -> list[tuple[str, str]]:
+    """Return the keys under which rules that cover a rule may be."""
+    marks = {("", "")}
+    if rule is not None and rule.how != IS_NOT:
+        first = rule.names[0].casefold()
+        marks |= {(IS, first)}
+        marks |= {(STARTS, first[:size]) for size in range(1, LONGEST_MARK + 1)}
+        marks |= {
+            (INCLUDES, first[at : at + size])
+            for at in range(len(first))
+            for size in range(1, LONGEST_MARK + 1)
+        }
+    return [pair for pair in marks if pair in known]
 
 
 def _name(item: Json) -> str:
