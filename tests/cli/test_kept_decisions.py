@@ -279,7 +279,7 @@ def test_another_id_of_what_is_referred_to(world: World, decisions: list[str]) -
         return known
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(session, "decided_before", renumbered)
+        patch.setattr(observe, "decided_before", renumbered)
         assert world.plan()[0] == 0
 
     assert sorted(decisions) == ["Dashboard/referring", "LogPolicySet/all"]

@@ -37,7 +37,7 @@ def test_warnings_are_one_line(command: str) -> None:
 
     assert some.err.splitlines().count("8 warnings: `reconciler validate -e local`") == 1
     assert "warning[" not in some.err
-    assert every.err.count("warning[") == typed("validate").out.count("warning[") == 8
+    assert every.err.count("warning[") == typed("validate", "-v").out.count("warning[") == 8
     assert "8 warnings" not in every.err
 
 

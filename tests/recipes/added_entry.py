@@ -22,33 +22,21 @@ def entry(bench: Workbench) -> None:
         "    text: of.Text\n\n\n"
         "@dataclass(frozen=True, slots=True, kw_only=True)\nclass Compacted(",
     )
-    bench.replace(ENTRIES, "OverrideEntry | Unfrozen\n", "OverrideEntry | Noted | Unfrozen\n")
+    bench.replace(ENTRIES, "OverrideEntry | Unfrozen | ", "OverrideEntry | Noted | Unfrozen | ")
     runs = "reconciler/journal/history.py"
-    bench.after(runs, "    OverrideEntry,", "    Noted,")
     bench.replace(
         runs,
-        '        case Renamed(run=""):\n            return None\n',
-        '        case Renamed(run="") | Noted():\n            return None\n',
+        '        case journaled.Renamed(run=""):\n            return None\n',
+        '        case journaled.Renamed(run="") | journaled.Noted():\n            return None\n',
     )
-    bench.replace(
-        runs,
-        "        case Stored() | Compacted() | RunEntry():\n",
-        "        case Stored() | Compacted() | RunEntry() | Noted():\n",
+    known = "        case journaled.Stored() | journaled.Compacted() | journaled.RunEntry()"
+    bench.replace(runs, f"{known}:\n", f"{known} | journaled.Noted():\n")
+    bench.after(
+        runs, "                | journaled.Unfrozen()", "                | journaled.Noted()"
     )
-    bench.replace(
-        runs,
-        "            case OverrideEntry() | Unfrozen() | Drifted()",
-        "            case Noted():\n"
-        '                yield "a note"\n'
-        "            case OverrideEntry() | Unfrozen() | Drifted()",
-    )
+    bench.after(runs, "    journaled.Unfrozen: ", '    journaled.Noted: "a note",')
     report = "reconciler/report/journal_formats.py"
-    bench.replace(
-        report,
-        "        case entry_types.Unfrozen(reason=reason, frozen=frozen):\n",
-        "        case entry_types.Noted():\n            words = entry.text\n"
-        "        case entry_types.Unfrozen(reason=reason, frozen=frozen):\n",
-    )
+    bench.after(report, "    entry_types.MovedIn: ", '    entry_types.Noted: "{0.text}",')
     _tested(bench)
 
 

@@ -237,6 +237,8 @@ ALLOWED = {
     "reconciler/operations/open_session.py": "a pattern of names in manifests",
     "reconciler/features/import_/records.py": "a pattern of secrets",
     "reconciler/ci/job.py": "a pattern of paths",
+    "reconciler/ci/result.py": "a commit and a path in a link to the forge",
+    "reconciler/features/approvals/remedies_in_job.py": "a file in a command to type",
     "reconciler/features/rollback/write_back.py": "a pattern of a name in a broken text",
     "reconciler/ci/forge.py": "a branch as one part of a path",
     "reconciler/workspace/workspace_checks.py": "a pattern of what expressions give",

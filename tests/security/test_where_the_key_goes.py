@@ -177,8 +177,9 @@ def test_no_flag_takes_a_key() -> None:
 
     assert "--yes" in flags
     words = ("key", "token", "secret", "password", "insecure", "verify", "no-check", "header")
-    # It names a file of keys that an emulator accepts.
+    # They name a file of keys that an emulator accepts, and a person's own SSH key.
     assert {flag for flag in flags for word in words if word in flag} <= {
+        "--key",
         "--keys",
         "--verify",
     } & flags

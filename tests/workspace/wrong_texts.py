@@ -29,9 +29,10 @@ SYNTAX = [
     text(
         "a bracket in a text in braces",
         "M101",
-        "1:13",
-        "cannot hold this `[`: quote",
+        "1:8",
+        "must be quoted",
         "a: {b: total[5m]}\n",
+        '"total[5m]"',
     ),
     text("an open brace", "M101", "1:4", "`{` is never closed", "a: {b: 1\n"),
     text("a brace open over keys", "M101", "2:2", "`{` is on line 1", "m: {b: 1\nc:\n  d: 1\n"),

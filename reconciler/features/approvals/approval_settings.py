@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
-from pydantic import AfterValidator, BaseModel, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
 from reconciler.model.assumptions import STRICT
@@ -72,8 +72,18 @@ def is_bound(environment: Environment) -> bool:
     return count_of(environment) > 0
 
 
-def _approvals(given: int | Approvals | None) -> Approvals | None:
-    return Approvals(count=given) if isinstance(given, int) else given
+def _spelled_out(setting: object) -> object:
+    """Return the long form of a setting that is only a number."""
+    is_number = isinstance(setting, int) and not isinstance(setting, bool)
+    return {"count": setting} if is_number else setting
+
+
+_SCHEMA: dict[str, Any] = {
+    "anyOf": [
+        {"type": "integer", "minimum": 1, "maximum": MOST_PEOPLE},
+        Approvals.model_json_schema(),
+    ],
+}
 
 
 def _inside(file: str | None) -> Approvers | None:
@@ -87,8 +97,7 @@ def _inside(file: str | None) -> Approvers | None:
 
 
 APPROVALS: Final = Annotated[
-    Count | Approvals | None,
-    AfterValidator(_approvals),
+    Annotated[Approvals, BeforeValidator(_spelled_out), WithJsonSchema(_SCHEMA)] | None,
     Field(
         default=None,
         description="How many people must approve a plan before it is applied: a number, or "

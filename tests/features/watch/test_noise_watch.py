@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -196,7 +197,7 @@ def test_waiting(company: Company, monkeypatch: pytest.MonkeyPatch) -> None:
         pauses.append(seconds)
         monkeypatch.setattr(watch_alerts, "now", lambda: begun + timedelta(hours=len(pauses)))
 
-    monkeypatch.setattr("reconciler.features.watch.command.time.sleep", pause)
+    monkeypatch.setattr(watch_alerts, "time", SimpleNamespace(sleep=pause))
     ran = company.run("watch", "last", "--for", "2h", "--format", "json")
 
     assert ran.code == 0, ran.err
@@ -207,5 +208,5 @@ def test_waiting(company: Company, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(_: float) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("reconciler.features.watch.command.time.sleep", interrupted)
+    monkeypatch.setattr(watch_alerts, "time", SimpleNamespace(sleep=interrupted))
     assert company.run("watch", "last", "--for", "7d").code == 130
