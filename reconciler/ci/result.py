@@ -512,7 +512,9 @@ class Origin:
         repository, _, is_run = self.run_url.rpartition("/actions/runs/")
         if not (repository and is_run and marker.head):
             return ""
-        path = "/".join(filter(None, (quote(marker.head, safe=""), quote(self.folder))))
+        path = "/".join(
+            filter(None, (quote(marker.head, safe=""), quote(self.folder, errors="replace")))
+        )
         return f"{repository}/blob/{path}/"
 
     def foot(self, marker: Marker) -> str:

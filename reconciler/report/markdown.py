@@ -81,7 +81,7 @@ def place_of(source: Source | None, files: str) -> str:
     if source is None:
         return ""
     place = element("code", str(source))
-    address = f"{files}{quote(source.file)}#L{source.line}"
+    address = f"{files}{quote(source.file, errors='replace')}#L{source.line}"
     return f'<a href="{address}">{place}</a>' if files else place
 
 
