@@ -164,7 +164,8 @@ class Journal:
     Reading needs no lock; appending does. A last line that was cut, as by a crash or a full disk,
     is ignored, and removed by the next append. `tell` receives messages for a person. `look` opens
     the place that a journal was moved from. `waits` records what it waits for. `cache` keeps the
-    state of a long journal. `is_warned_of` is set once a person was warned of its lost end.
+    state of a long journal. `is_warned_of` is set once a person was warned of its lost end,
+    and `is_accepted` once a person consents to go on without what came after an old copy.
     `begun_by` goes into the header of a journal that begins now.
     """
 
@@ -181,6 +182,7 @@ class Journal:
     history: History = field(default_factory=History)
     content: Content = field(default_factory=Content)
     is_warned_of: bool = False
+    is_accepted: bool = False
     begun_by: str = ""
     _begun: journaled.RunEntry | None = None
     _lease: Lease | None = None
@@ -324,8 +326,9 @@ class Journal:
         try:
             with self._kept():
                 # A run that could not read the journal does not change the stored end. Nor does a
-                # run that read it without the stored end, and wrote nothing.
-                is_less = not self._wrote and bool(self._missing_ends())
+                # run on an old copy: only a person can say that what came after it is lost.
+                is_old = self.is_old_copy and not self.is_accepted
+                is_less = is_old or (not self._wrote and bool(self._missing_ends()))
                 ended = self.store.ended() if is_less else self.content.end
                 self.store.release(lease, ended)
         except Locked:
