@@ -153,18 +153,22 @@ def _fields(
     Where a plan has no difference, the field began as declared.
     """
     here, there = (
-        {difference.path: difference for difference in plan.differences} for plan in (live, base)
+        {_key(side, found): found for found in side.differences} for side in (live, base)
     )
-    for path in sorted(here.keys() | there.keys(), key=lambda steps: list(map(str, steps))):
-        mine, other = here.get(path), there.get(path)
-        parents = [path[:length] for length in range(1, len(path))]
-        began = _begun(live, path, other), _begun(base, path, mine)
+    for key in sorted(here.keys() | there.keys(), key=lambda steps: list(map(str, steps))):
+        mine, other = here.get(key), there.get(key)
+        parents = [key[:length] for length in range(1, len(key))]
+        if any(parent in here or parent in there for parent in parents):
+            continue
+        path = mine.path if mine is not None else _path_at(live, key)
+        its_path = other.path if other is not None else _path_at(base, key)
+        began = _begun(live, path, other), _begun(base, its_path, mine)
         ends = [(found.before, found.after) for found in (mine, other) if found is not None]
-        is_inside = any(parent in here or parent in there for parent in parents)
-        if is_inside or any(map(_hides, chain(began, *ends))):
+        if any(map(_hides, chain(began, *ends))):
             continue
         returned = [_returned(value, path, live) for value in began]
-        texts = [_named(value, names) for value, names in zip(returned, known, strict=True)]
+        same = [_comparable(value, live, key) for value in returned]
+        texts = [_named(value, names) for value, names in zip(same, known, strict=True)]
         if texts[0] != texts[1]:
             differing: FieldBesideDocument = {"path": list(path)}
             if returned[1] is not ABSENT:
@@ -172,6 +176,66 @@ def _fields(
             if returned[0] is not ABSENT:
                 differing["live"] = returned[0]
             yield differing
+
+
+def _key(side: Change, difference: Difference) -> Path:
+    """Return the path of a difference with places in place of ids: each side has its own ids.
+
+    Both sides declare the same items in the same order. What is removed has a place of before.
+    """
+    is_gone = difference.operation == "remove"
+    document = live_document(side) if is_gone else side.body
+    shape, steps = BY_NAME[side.ref.kind].shape, list[str | int]()
+    for step in difference.path:
+        members = by_identity(document, shape) if isinstance(document, list) else None
+        if members is not None and isinstance(step, str):
+            steps.append([*members].index(step) if step in members else step)
+            document, shape = members.get(step, ABSENT), shape.item
+        else:
+            steps.append(step)
+            document = value_at(document, (step,))
+            shape = shape.at(step) if isinstance(step, str) else shape.item
+    return (*steps, "-") if is_gone else tuple(steps)
+
+
+def _path_at(side: Change, key: Path) -> Path:
+    """Return the path of a key on one side, with the ids that it has there."""
+    is_gone = key[-1:] == ("-",)
+    document: Json | Missing = live_document(side) if is_gone else side.body
+    shape, steps = BY_NAME[side.ref.kind].shape, list[str | int]()
+    for step in key[:-1] if is_gone else key:
+        members = by_identity(document, shape) if isinstance(document, list) else None
+        name = [*members][step] if members and isinstance(step, int) and step < len(members) else ""
+        steps.append(name or step)
+        document = members.get(name, ABSENT) if members and name else value_at(document, (step,))
+        shape = shape.at(step) if isinstance(step, str) else shape.item
+    return tuple(steps)
+
+
+def _comparable(value: Json | Missing, side: Change, key: Path) -> Json | Missing:
+    """Return a value at the place of a key without nested ids, which each side has its own."""
+    if value is ABSENT:
+        return value
+    steps, shape = key[:-1] if key[-1:] == ("-",) else key, BY_NAME[side.ref.kind].shape
+    around = shape.along(steps[:-1])
+    return (
+        _without_ids([value], around)
+        if around.identity
+        else _without_ids(value, shape.along(steps))
+    )
+
+
+def _without_ids(value: Json | Missing, shape: Shape) -> Json | Missing:
+    """Return a value without the nested ids by which the items of its lists are known."""
+    if isinstance(value, list):
+        items = [_without_ids(item, shape.item) for item in value]
+        is_id = shape.identity[:1] == ("id",)
+        bare = [_without(item, shape.identity) if is_id else item for item in items]
+        return [item for item in bare if not isinstance(item, Missing)]
+    if isinstance(value, dict):
+        inside = {key: _without_ids(inner, shape.at(key)) for key, inner in value.items()}
+        return {key: inner for key, inner in inside.items() if not isinstance(inner, Missing)}
+    return value
 
 
 def _begun(side: Change, path: Path, other: Difference | None) -> Json | Missing:

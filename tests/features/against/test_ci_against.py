@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from typing import Any
+from uuid import uuid4
 
 import httpx
 import pytest
 from harness.doors import KEY, in_this_process
 from harness.forge import FORK
 from harness.jobs import Jobs
-from harness.routes import API_ROOT, OVERWRITE
+from harness.routes import API_ROOT, DASHBOARDS, OVERWRITE
 from harness.workspaces import WORKSPACE
 
 from reconciler.ci import checkout
@@ -96,6 +97,47 @@ def test_fields_are_named_as_in_the_plan(jobs: Jobs) -> None:
     }
     assert all("query" in cell for cell in cells)
     assert 'widget "Latency"' in ran.log.partition(TITLE)[2]
+
+
+def with_other_ids(document: Any) -> Any:
+    """Return a document in which each nested id is another one."""
+    if isinstance(document, list):
+        return [*map(with_other_ids, document)]
+    if not isinstance(document, dict):
+        return document
+    own = {"id": {"value": str(uuid4())}} if isinstance(document.get("id"), dict) else {}
+    return {key: with_other_ids(value) for key, value in document.items()} | own
+
+
+LATENCY = BOARD[BOARD.index("                - title: Latency") :]
+
+
+@pytest.mark.promise("S17")
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [("title: Latency", "title: Slowness"), (LATENCY, ""), ("value: one", "value: two")],
+)
+def test_ids_that_live_has_alone_are_no_drift(jobs: Jobs, before: str, after: str) -> None:
+    """A dashboard made by hand has ids that the base branch does not declare, and did not drift."""
+    jobs.edit("    layout: {sections: []}\n", BOARD)
+    jobs.base = jobs.merge()
+    live = ("apply", "--yes", "--new-journal", "--environment", "production")
+    assert in_this_process(jobs.root, jobs.service.base_url, *live).code == 0
+    url, key = f"{jobs.service.base_url}{API_ROOT}", {"Authorization": KEY}
+    with httpx.Client(headers=key) as web:
+        found = web.get(f"{url}/v1/dashboards/by-slug/checkout").json()["dashboard"]
+        found["layout"] = with_other_ids(found["layout"])
+        answer = web.put(f"{url}{DASHBOARDS}", json={"requestId": "x", "dashboard": found})
+    assert answer.status_code == 200, answer.text
+    jobs.edit(before, after)
+
+    jobs.change()
+
+    document = json.loads((jobs.temporary / "plan-default.json").read_text("utf-8"))
+    assert [change["action"] for change in document["changes"] if "Dash" in change["ref"]] == [
+        "update"
+    ]
+    assert document["besideBase"]["resources"] == []
 
 
 WITH_SEVERITIES = "    - logRules: {severities: [SEVERITY_ERROR]}\n      policy:"
