@@ -424,6 +424,8 @@ class Journal:
                 begun_by=self.begun_by,
             )
             self.history.begun_by = new.begun_by
+            # Whether an earlier journal may be lost is in the header from now on.
+            self.is_accepted = True
         lines, sums = _lines(new, entries, self.content.end)
         try:
             with self._kept():

@@ -312,7 +312,7 @@ def _note_beginning(session: Session, journal: Journal, made: Plan, consent: Con
     is_confirmed = any(violation.code == NEW_JOURNAL for violation in made.guarded) or (
         NEW_JOURNAL in consent.flags and not is_part
     )
-    journal.is_accepted = journal.is_gone or (is_confirmed and not is_part)
+    journal.is_accepted = is_confirmed and not is_part
     if is_confirmed and journal.history.begun_unasked:
         journal.append([confirmed_beginning(journal)])
     elif not is_confirmed and is_part:

@@ -53,7 +53,7 @@ def test_a_run_that_finds_another_journal(file: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("lost", [False, True])
 def test_a_run_that_writes_nothing(file: Path, *, lost: bool) -> None:
-    """An old copy, or a lost journal, is accepted by a run that writes, and by no other."""
+    """A lost journal is replaced by a run that writes; an old copy stays one until it is accepted."""
     old = b"" if lost else old_copy(file)
     file.write_bytes(old)
     with journal_at(file).locked():
@@ -61,6 +61,11 @@ def test_a_run_that_writes_nothing(file: Path, *, lost: bool) -> None:
     assert read(file).is_old_copy
 
     journal = journal_at(file)
+    with journal.locked():
+        journal.append(WRITE)
+    assert read(file).is_old_copy is not lost
+
+    journal.is_accepted = True
     with journal.locked():
         journal.append([refused()])
 

@@ -36,9 +36,10 @@ def named(run: str) -> RunEntry:
     return RunEntry(run=run, at=AT, actor="someone", commit="", digest="", command="apply")
 
 
-def ran(checkout: Path, run: str) -> str:
+def ran(checkout: Path, run: str, *, accepts: bool = False) -> str:
     """Write a run into the journal, and return the commit that the ref has then."""
     journal = journal_on(git_store(checkout))
+    journal.is_accepted = accepts
     with journal.locked():
         journal.begin(named(run))
         journal.append(WRITE)
@@ -202,16 +203,20 @@ def test_moved_away_and_back(checkout: Path, other: Path) -> None:
     assert not read(other).is_old_copy
 
 
-def test_a_write_accepts(checkout: Path, other: Path) -> None:
-    """A run that writes to an old copy accepts it, here and for machines that saw no more."""
+def test_only_a_person_accepts(checkout: Path, other: Path) -> None:
+    """An old copy stays one for all, whatever is written to it, until a person accepts it."""
     before = ran(checkout, "run-0")
     ran(checkout, "run-1")
+    newest = tip(checkout, f"{REF}.newest")
     rewound(checkout, before)
     with journal_on(git_store(checkout)).locked():
         pass
-    assert read(other).is_old_copy
-
     ran(checkout, "run-2")
+    assert read(checkout).is_old_copy
+    assert read(other).is_old_copy
+    assert tip(checkout, f"{REF}.newest") == newest
+
+    ran(checkout, "run-3", accepts=True)
 
     assert not read(checkout).is_old_copy
     assert not read(other).is_old_copy
