@@ -53,7 +53,7 @@ def test_a_run_that_finds_another_journal(file: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("lost", [False, True])
 def test_a_run_that_writes_nothing(file: Path, *, lost: bool) -> None:
-    """A lost journal is replaced by a run that writes; an old copy stays one until it is accepted."""
+    """A lost journal is replaced by a run that writes; an old copy stays one until accepted."""
     old = b"" if lost else old_copy(file)
     file.write_bytes(old)
     with journal_at(file).locked():
