@@ -8,16 +8,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from reconciler.document import Json, same
+from reconciler.document import (
+    ABSENT,
+    ANY,
+    Json,
+    Missing,
+    Shape,
+    by_identity,
+    same,
+    value_at,
+)
 from reconciler.features.rollback.write_back import (
     NewValue,
     Place,
     SharedPlace,
     WayBack,
     drafted,
-    override_patch,
 )
 from reconciler.kinds import BY_NAME
 from reconciler.model import Ref
@@ -33,20 +41,32 @@ class Unplaced:
 
     `places` are those that others use too. `override` is the text of `overrides:` with which its
     manifest, in `file`, declares what is wanted in this environment alone; "" if there is none.
+    `lacking` is the field by which overrides merge items, where items of the manifest lack it.
     """
 
     ref: Ref
     why: str
     places: tuple[SharedPlace, ...] = ()
     override: str = ""
+    lacking: str = ""
     file: str = ""
 
 
 def left_of(back: WayBack) -> list[Unplaced]:
     """Return the resources that are not edited in full, in their order, after `files` were made."""
     _add_users(back)
+    patches = {ref: _Patch(back, ref) for ref in back.shared}
     overrides = _holding(
-        back, {ref: found for ref in back.shared if (found := _override(back, ref))}
+        back, {ref: found for ref, patch in patches.items() if (found := patch.override())}
+    )
+    # By items, an override may fail that holds with whole lists.
+    overrides |= _holding(
+        back,
+        {
+            ref: found
+            for ref in patches
+            if ref not in overrides and (found := _Patch(back, ref, by_items=False).override())
+        },
     )
     return [
         Unplaced(
@@ -54,6 +74,7 @@ def left_of(back: WayBack) -> list[Unplaced]:
             why=why,
             places=back.shared_places(ref) if ref in back.shared else (),
             override=_text(overrides[ref]) if ref in overrides else "",
+            lacking=patches[ref].lacking if ref in patches else "",
             file=back.declared[ref][0].source.file if ref in back.declared else "",
         )
         for ref, why in sorted(back.why.items())
@@ -91,23 +112,92 @@ def _draft(back: WayBack) -> list[Edited]:
     return []
 
 
-def _override(back: WayBack, ref: Ref) -> Json:
-    """Return the `overrides:` of a manifest with the shared fields as wanted, None for no text."""
-    manifest, original = back.declared[ref]
-    if manifest.source.item is not None or original.script.path.suffix == ".json":
-        return None
-    wanted = back.with_shared(ref)
-    patch = override_patch(back.now(manifest), wanted, BY_NAME[ref.kind].exact_shape)
-    name = back.session.name
-    new = written_out(pointing({name: patch}, back.targets(ref)))
-    known = Place(original.script, original.nth, (OVERRIDES,)).value
-    return _merged(known if isinstance(known, dict) else {}, new)
+@dataclass(slots=True)
+class _Patch:
+    """An override with the shared fields as wanted: of each item its identity and what differs.
+
+    Without `by_items`, a list that differs is written whole. `lacking` is the identity that items
+    of the manifest lack.
+    """
+
+    back: WayBack
+    ref: Ref
+    by_items: bool = True
+    lacking: str = field(default="", init=False)
+
+    def override(self) -> Json:
+        """Return the `overrides:` of the manifest, None for no text."""
+        back, (manifest, original) = self.back, self.back.declared[self.ref]
+        if manifest.source.item is not None or original.script.path.suffix == ".json":
+            return None
+        shape, name = BY_NAME[self.ref.kind].exact_shape, back.session.name
+        patch = self._towards(manifest.spec, back.now(manifest), back.with_shared(self.ref), shape)
+        new = written_out(pointing(patch, back.targets(self.ref)))
+        value = Place(original.script, original.nth, (OVERRIDES,)).value
+        known = value if isinstance(value, dict) else {}
+        return {**known, name: _merged(known.get(name), new, shape if self.by_items else ANY)}
+
+    def _towards(
+        self, written: Json | Missing, now: Json | Missing, wanted: Json, shape: Shape
+    ) -> Json:
+        """Return the patch of a part; `now` is what is `written`, completed."""
+        if isinstance(written, dict) and isinstance(now, dict) and isinstance(wanted, dict):
+            changed = {
+                key: self._towards(
+                    written.get(key, ABSENT), now.get(key, ABSENT), value, shape.at(key)
+                )
+                for key, value in wanted.items()
+                if not same(now.get(key, ABSENT), value, shape.at(key))
+            }
+            return {**changed, **dict.fromkeys(key for key in now if key not in wanted)}
+        if isinstance(written, list) and isinstance(wanted, list) and shape.identity:
+            return self._items(written, now if isinstance(now, list) else [], wanted, shape)
+        return wanted
+
+    def _items(
+        self, written: list[Json], now: list[Json], wanted: list[Json], shape: Shape
+    ) -> Json:
+        mine, old, new = (by_identity(items, shape) for items in (written, now, wanted))
+        if mine is None:
+            self.lacking = self.lacking or ".".join(shape.identity)
+        if mine is None or old is None or new is None or not self.by_items or old.keys() - new:
+            return wanted
+        return [
+            _merged(
+                _only(item, shape.identity),
+                self._towards(mine[name], old[name], item, shape.item),
+                ANY,
+            )
+            if name in mine and name in old
+            else item
+            for name, item in new.items()
+            if not same(old.get(name, ABSENT), item, shape.item)
+        ]
 
 
-def _merged(known: Json, new: Json) -> Json:
-    if not isinstance(known, dict) or not isinstance(new, dict):
-        return new
-    return {**known, **{key: _merged(known.get(key), value) for key, value in new.items()}}
+def _only(item: Json, path: tuple[str, ...]) -> Json:
+    """Return an item with nothing but its identity."""
+    only = value_at(item, path)
+    value: Json = None if only is ABSENT else only
+    for step in reversed(path):
+        value = {step: value}
+    return value
+
+
+def _merged(known: Json, new: Json, shape: Shape) -> Json:
+    """Return an override with another one, which is later."""
+    if isinstance(known, dict) and isinstance(new, dict):
+        fields = {key: _merged(known.get(key), value, shape.at(key)) for key, value in new.items()}
+        return {**known, **fields}
+    if isinstance(known, list) and isinstance(new, list):
+        mine, theirs = by_identity(known, shape), by_identity(new, shape)
+        if mine is not None and theirs is not None:
+            names = dict.fromkeys((*mine, *theirs))
+            return [
+                _merged(mine.get(name), theirs[name], shape.item) if name in theirs else mine[name]
+                for name in names
+            ]
+    return new
 
 
 def _holding(back: WayBack, overrides: Mapping[Ref, Json]) -> dict[Ref, Json]:
