@@ -8,17 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from reconciler.document import (
     ABSENT,
-    ANY,
     Json,
     Missing,
     Shape,
     by_identity,
     same,
-    value_at,
 )
 from reconciler.features.rollback.write_back import (
     NewValue,
@@ -58,15 +56,6 @@ def left_of(back: WayBack) -> list[Unplaced]:
     patches = {ref: _Patch(back, ref) for ref in back.shared}
     overrides = _holding(
         back, {ref: found for ref, patch in patches.items() if (found := patch.override())}
-    )
-    # By items, an override may fail that holds with whole lists.
-    overrides |= _holding(
-        back,
-        {
-            ref: found
-            for ref in patches
-            if ref not in overrides and (found := _Patch(back, ref, by_items=False).override())
-        },
     )
     return [
         Unplaced(
@@ -116,26 +105,23 @@ def _draft(back: WayBack) -> list[Edited]:
 class _Patch:
     """An override with the shared fields as wanted: of each item its identity and what differs.
 
-    Without `by_items`, a list that differs is written whole. `lacking` is the identity that items
-    of the manifest lack.
+    `lacking` is the identity that items of the manifest lack.
     """
 
     back: WayBack
     ref: Ref
-    by_items: bool = True
-    lacking: str = field(default="", init=False)
+    lacking: str = ""
 
     def override(self) -> Json:
         """Return the `overrides:` of the manifest, None for no text."""
         back, (manifest, original) = self.back, self.back.declared[self.ref]
         if manifest.source.item is not None or original.script.path.suffix == ".json":
             return None
-        shape, name = BY_NAME[self.ref.kind].exact_shape, back.session.name
-        patch = self._towards(manifest.spec, back.now(manifest), back.with_shared(self.ref), shape)
-        new = written_out(pointing(patch, back.targets(self.ref)))
-        value = Place(original.script, original.nth, (OVERRIDES,)).value
-        known = value if isinstance(value, dict) else {}
-        return {**known, name: _merged(known.get(name), new, shape if self.by_items else ANY)}
+        shape, wanted = BY_NAME[self.ref.kind].exact_shape, back.with_shared(self.ref)
+        patch = self._towards(manifest.spec, back.now(manifest), wanted, shape)
+        new = written_out(pointing({back.session.name: patch}, back.targets(self.ref)))
+        known = Place(original.script, original.nth, (OVERRIDES,)).value
+        return _merged(known if isinstance(known, dict) else {}, new)
 
     def _towards(
         self, written: Json | Missing, now: Json | Missing, wanted: Json, shape: Shape
@@ -150,26 +136,23 @@ class _Patch:
                 if not same(now.get(key, ABSENT), value, shape.at(key))
             }
             return {**changed, **dict.fromkeys(key for key in now if key not in wanted)}
-        if isinstance(written, list) and isinstance(wanted, list) and shape.identity:
-            return self._items(written, now if isinstance(now, list) else [], wanted, shape)
+        if isinstance(written, list) and isinstance(now, list) and isinstance(wanted, list):
+            return self._items(written, now, wanted, shape)
         return wanted
 
     def _items(
         self, written: list[Json], now: list[Json], wanted: list[Json], shape: Shape
     ) -> Json:
         mine, old, new = (by_identity(items, shape) for items in (written, now, wanted))
-        if mine is None:
-            self.lacking = self.lacking or ".".join(shape.identity)
-        if mine is None or old is None or new is None or not self.by_items or old.keys() - new:
+        if mine is None and shape.identity:
+            self.lacking = ".".join(shape.identity)
+        if mine is None or old is None or new is None:
             return wanted
         return [
             _merged(
                 _only(item, shape.identity),
-                self._towards(mine[name], old[name], item, shape.item),
-                ANY,
+                self._towards(mine.get(name, ABSENT), old.get(name, ABSENT), item, shape.item),
             )
-            if name in mine and name in old
-            else item
             for name, item in new.items()
             if not same(old.get(name, ABSENT), item, shape.item)
         ]
@@ -177,27 +160,15 @@ class _Patch:
 
 def _only(item: Json, path: tuple[str, ...]) -> Json:
     """Return an item with nothing but its identity."""
-    only = value_at(item, path)
-    value: Json = None if only is ABSENT else only
-    for step in reversed(path):
-        value = {step: value}
-    return value
+    if not path or not isinstance(item, dict):
+        return item
+    return {path[0]: _only(item[path[0]], path[1:])}
 
 
-def _merged(known: Json, new: Json, shape: Shape) -> Json:
-    """Return an override with another one, which is later."""
-    if isinstance(known, dict) and isinstance(new, dict):
-        fields = {key: _merged(known.get(key), value, shape.at(key)) for key, value in new.items()}
-        return {**known, **fields}
-    if isinstance(known, list) and isinstance(new, list):
-        mine, theirs = by_identity(known, shape), by_identity(new, shape)
-        if mine is not None and theirs is not None:
-            names = dict.fromkeys((*mine, *theirs))
-            return [
-                _merged(mine.get(name), theirs[name], shape.item) if name in theirs else mine[name]
-                for name in names
-            ]
-    return new
+def _merged(known: Json, new: Json) -> Json:
+    if not isinstance(known, dict) or not isinstance(new, dict):
+        return new
+    return {**known, **{key: _merged(known.get(key), value) for key, value in new.items()}}
 
 
 def _holding(back: WayBack, overrides: Mapping[Ref, Json]) -> dict[Ref, Json]:

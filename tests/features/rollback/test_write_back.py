@@ -453,28 +453,18 @@ WIDGETS = BOARD.replace("off: {}", "relativeTimeFrame: 3600s").replace(
                   definition: {markdown: {markdownText: before, tooltipText: stays}}""",
 )
 CHANGED = WIDGETS.replace("3600s", "7200s").replace("before", "after")
-NOTES = """\
-overrides:
-  local:
-    dashboard:
-      layout:
-        sections:
-          - id: {value: 428dc809-3f69-41e4-b804-f412d95356bf}
-            rows:
-              - id: {value: 1f1b3c52-6f8e-4e9c-9d0b-7b1f4d3f2a10}
-                widgets: [{id: {value: 76dae4b3-c781-4dd7-9b8d-f960ce72f1db}, title: Ours}]
-"""
 OVERRIDDEN = {
     "items with ids": (WIDGETS, CHANGED, True),
-    "another item": (WIDGETS + NOTES, CHANGED + NOTES, True),
-    # A list that is taken by items cannot lose an item of the same override.
-    "an item of the override": (
-        f"{WIDGETS}overrides: {{local: {{dashboard: {{relativeTimeFrame: 60s}}}}}}\n",
-        CHANGED
-        + NOTES.replace("76dae4b3", "86dae4b3")
-        .replace("title: Ours}", "definition: {markdown: {markdownText: new}}}")
-        .replace("    dashboard:\n", "    dashboard:\n      relativeTimeFrame: 60s\n"),
+    "a field of an item": (
+        WIDGETS,
+        CHANGED.replace("title: Errors", "title: Errors\n                  description: new"),
         True,
+    ),
+    # Overrides remove no item.
+    "an item too many": (
+        WIDGETS,
+        f"{CHANGED}                - {{id: {{value: 51f844c9-be5c-4118-985c-5c84aa6a2a8c}}}}\n",
+        False,
     ),
     "nothing": (BOARD, BOARD.replace("first", "second"), True),
     "another environment": (
