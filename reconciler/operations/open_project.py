@@ -256,18 +256,22 @@ def warn_of_lost_end(journal: Journal, reporter: Reporter) -> None:
         )
 
 
-def warn_of_new_journal(journal: Journal, reporter: Reporter, begun_by: str = "") -> None:
+def warn_of_new_journal(
+    journal: Journal, reporter: Reporter, begun_by: str = "", *, begins: bool = True
+) -> None:
     """Warn, before a run writes where there is no journal, of what its new journal lacks.
 
-    `begun_by` is the command of a run to which no person said that no earlier journal is lost.
+    `begun_by` is the command of a run to which no person said that no earlier journal is lost. A
+    run that has no entry to write begins none.
     Raises JournalError where a journal is known to be gone: the new one would hide the copy of it.
     """
     journal.refuse_gone()
     if journal.header is None:
         journal.begun_by = begun_by
+        begun = ", so this run begins a new one" if begins else ""
         reporter.say(
-            f"warning: there is no journal at {safe(journal.place)}, so this run begins a new one. "
-            "If resources were applied before, the new one does not know it: an apply would make "
+            f"warning: there is no journal at {safe(journal.place)}{begun}. "
+            "If resources were applied before, a new one does not know it: an apply would make "
             "SLOs and saved views without an id in their manifest a second time, drift of alerts "
             "and saved views is not seen before their next apply, and earlier runs cannot be "
             f"rolled back. If the old one is lost, first {bring_back()}"

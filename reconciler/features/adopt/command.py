@@ -477,8 +477,8 @@ def adopt_edits(
             replace_text(script.path, script.name, run.roots, before=script.text, after=file.after)
             reached(Point.FILE_REPLACED)
         entries = [*_entries(made, name, journal.now())]
+        warn_of_new_journal(journal, options.reporter, "adopt", begins=bool(entries))
         if entries:
-            warn_of_new_journal(journal, options.reporter, "adopt")
             journal.begin(journal.run_entry(name, "adopt", applied_commit(session.project)))
             journal.append(entries)
     return made

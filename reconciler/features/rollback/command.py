@@ -119,7 +119,12 @@ class WrittenBack:
 
     @property
     def revert(self) -> str:
-        """Return the command that undoes the commit of the run, where others share its places."""
+        """Return the command that undoes the commit of the run, where others share its places.
+
+        Git refuses it while files of the commit are edited.
+        """
+        if self.files and not self.only_shown:
+            return ""
         users = (user for left in self.unplaced for place in left.places for user in place.users)
         is_shared = any(user.environments for user in users)
         return in_git("revert", self.commit) if self.commit and is_shared else ""
@@ -163,7 +168,11 @@ def _advice(left: Unplaced, environment: str) -> str:
     """Return what to do about places that others use too."""
     if left.override:
         return f"for {environment} alone, the `overrides:` of {left.ref} in {left.file} are to be:"
-    return f"no override does it for {environment} alone: edit the places by hand, for all of these"
+    why = f", as items of its lists have no `{left.lacking}` to merge by" if left.lacking else ""
+    return (
+        f"no override does it for {environment} alone{why}: edit the places by hand, which changes "
+        "all that use them"
+    )
 
 
 _REPLACED = "a value replaces the expression, so that the variable can stay"
@@ -274,7 +283,10 @@ class WrittenBackDocument(TypedDict):
         Field(description="Expressions that a value replaces, as others use the variable too."),
     ]
     revert: Annotated[
-        str, Field(description="The command that undoes the commit of the run; may be empty.")
+        str,
+        Field(
+            description="The command that undoes the commit of the run; empty if files are edited."
+        ),
     ]
     broken: Annotated[
         list[ComplaintDocument],

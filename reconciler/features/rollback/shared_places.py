@@ -10,14 +10,20 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
-from reconciler.document import Json, same
+from reconciler.document import (
+    ABSENT,
+    Json,
+    Missing,
+    Shape,
+    by_identity,
+    same,
+)
 from reconciler.features.rollback.write_back import (
     NewValue,
     Place,
     SharedPlace,
     WayBack,
     drafted,
-    override_patch,
 )
 from reconciler.kinds import BY_NAME
 from reconciler.model import Ref
@@ -33,20 +39,23 @@ class Unplaced:
 
     `places` are those that others use too. `override` is the text of `overrides:` with which its
     manifest, in `file`, declares what is wanted in this environment alone; "" if there is none.
+    `lacking` is the field by which overrides merge items, where items of the manifest lack it.
     """
 
     ref: Ref
     why: str
     places: tuple[SharedPlace, ...] = ()
     override: str = ""
+    lacking: str = ""
     file: str = ""
 
 
 def left_of(back: WayBack) -> list[Unplaced]:
     """Return the resources that are not edited in full, in their order, after `files` were made."""
     _add_users(back)
+    patches = {ref: _Patch(back, ref) for ref in back.shared}
     overrides = _holding(
-        back, {ref: found for ref in back.shared if (found := _override(back, ref))}
+        back, {ref: found for ref, patch in patches.items() if (found := patch.override())}
     )
     return [
         Unplaced(
@@ -54,6 +63,7 @@ def left_of(back: WayBack) -> list[Unplaced]:
             why=why,
             places=back.shared_places(ref) if ref in back.shared else (),
             override=_text(overrides[ref]) if ref in overrides else "",
+            lacking=patches[ref].lacking if ref in patches else "",
             file=back.declared[ref][0].source.file if ref in back.declared else "",
         )
         for ref, why in sorted(back.why.items())
@@ -91,17 +101,68 @@ def _draft(back: WayBack) -> list[Edited]:
     return []
 
 
-def _override(back: WayBack, ref: Ref) -> Json:
-    """Return the `overrides:` of a manifest with the shared fields as wanted, None for no text."""
-    manifest, original = back.declared[ref]
-    if manifest.source.item is not None or original.script.path.suffix == ".json":
-        return None
-    wanted = back.with_shared(ref)
-    patch = override_patch(back.now(manifest), wanted, BY_NAME[ref.kind].exact_shape)
-    name = back.session.name
-    new = written_out(pointing({name: patch}, back.targets(ref)))
-    known = Place(original.script, original.nth, (OVERRIDES,)).value
-    return _merged(known if isinstance(known, dict) else {}, new)
+@dataclass(slots=True)
+class _Patch:
+    """An override with the shared fields as wanted: of each item its identity and what differs.
+
+    `lacking` is the identity that items of the manifest lack.
+    """
+
+    back: WayBack
+    ref: Ref
+    lacking: str = ""
+
+    def override(self) -> Json:
+        """Return the `overrides:` of the manifest, None for no text."""
+        back, (manifest, original) = self.back, self.back.declared[self.ref]
+        if manifest.source.item is not None or original.script.path.suffix == ".json":
+            return None
+        shape, wanted = BY_NAME[self.ref.kind].exact_shape, back.with_shared(self.ref)
+        patch = self._towards(manifest.spec, back.now(manifest), wanted, shape)
+        new = written_out(pointing({back.session.name: patch}, back.targets(self.ref)))
+        known = Place(original.script, original.nth, (OVERRIDES,)).value
+        return _merged(known if isinstance(known, dict) else {}, new)
+
+    def _towards(
+        self, written: Json | Missing, now: Json | Missing, wanted: Json, shape: Shape
+    ) -> Json:
+        """Return the patch of a part; `now` is what is `written`, completed."""
+        if isinstance(written, dict) and isinstance(now, dict) and isinstance(wanted, dict):
+            changed = {
+                key: self._towards(
+                    written.get(key, ABSENT), now.get(key, ABSENT), value, shape.at(key)
+                )
+                for key, value in wanted.items()
+                if not same(now.get(key, ABSENT), value, shape.at(key))
+            }
+            return {**changed, **dict.fromkeys(key for key in now if key not in wanted)}
+        if isinstance(written, list) and isinstance(now, list) and isinstance(wanted, list):
+            return self._items(written, now, wanted, shape)
+        return wanted
+
+    def _items(
+        self, written: list[Json], now: list[Json], wanted: list[Json], shape: Shape
+    ) -> Json:
+        mine, old, new = (by_identity(items, shape) for items in (written, now, wanted))
+        if mine is None and shape.identity:
+            self.lacking = ".".join(shape.identity)
+        if mine is None or old is None or new is None:
+            return wanted
+        return [
+            _merged(
+                _only(item, shape.identity),
+                self._towards(mine.get(name, ABSENT), old.get(name, ABSENT), item, shape.item),
+            )
+            for name, item in new.items()
+            if not same(old.get(name, ABSENT), item, shape.item)
+        ]
+
+
+def _only(item: Json, path: tuple[str, ...]) -> Json:
+    """Return an item with nothing but its identity."""
+    if not path or not isinstance(item, dict):
+        return item
+    return {path[0]: _only(item[path[0]], path[1:])}
 
 
 def _merged(known: Json, new: Json) -> Json:

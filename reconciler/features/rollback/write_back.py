@@ -858,18 +858,6 @@ def _places(values: Iterable[NewValue]) -> list[tuple[str, int]]:
     return sorted(set(found))
 
 
-def override_patch(now: Json | Missing, wanted: Json, shape: Shape) -> Json:
-    """Return the override that makes the wanted value of the present one."""
-    if not isinstance(now, dict) or not isinstance(wanted, dict):
-        return wanted
-    changed = {
-        key: override_patch(now.get(key, ABSENT), value, shape.at(key))
-        for key, value in wanted.items()
-        if not same(now.get(key, ABSENT), value, shape.at(key))
-    }
-    return {**changed, **dict.fromkeys(key for key in now if key not in wanted)}
-
-
 def _line(place: Place, path: Path) -> int:
     document = place.script.reading.documents[place.nth]
     return document.locate((*place.path, *path))[0]

@@ -214,6 +214,19 @@ def test_a_new_journal_is_begun(shop: Workspace) -> None:
     assert [f"{place}, so this run begins" in ran.err for ran in (first, again)] == [True, False]
 
 
+def test_a_missing_journal_is_reported(shop: Workspace) -> None:
+    """Without a journal an adoption of nothing warns of that, and begins none."""
+    for file in (shop.root / ".reconciler").glob("local.journal*"):
+        file.unlink()
+    shop.write("board.yaml", VIEW)
+
+    ran = adopt(shop, "--all")
+
+    place = shop.root / ".reconciler" / "local.journal.jsonl"
+    assert ran.err.count(str(place)) == 1
+    assert not place.exists()
+
+
 def test_edits_come_in(shop: Workspace) -> None:
     """Only the lines that changed live change in the manifest, and the next plan is all keep."""
 

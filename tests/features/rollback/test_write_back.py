@@ -435,7 +435,37 @@ def test_the_line_of_a_shared_variable_is_named(tmp_path: Path) -> None:
     assert ran.json["files"] == []
 
 
+WIDGETS = BOARD.replace("off: {}", "relativeTimeFrame: 3600s").replace(
+    "{sections: []}",
+    """
+      sections:
+        - id: {value: 428dc809-3f69-41e4-b804-f412d95356bf}
+          options: {custom: {name: Both}}
+          rows:
+            - id: {value: 1f1b3c52-6f8e-4e9c-9d0b-7b1f4d3f2a10}
+              appearance: {height: 19}
+              widgets:
+                - id: {value: 76dae4b3-c781-4dd7-9b8d-f960ce72f1db}
+                  title: Notes
+                  definition: {markdown: {markdownText: stays}}
+                - id: {value: 41f844c9-be5c-4118-985c-5c84aa6a2a8c}
+                  title: Errors
+                  definition: {markdown: {markdownText: before, tooltipText: stays}}""",
+)
+CHANGED = WIDGETS.replace("3600s", "7200s").replace("before", "after")
 OVERRIDDEN = {
+    "items with ids": (WIDGETS, CHANGED, True),
+    "a field of an item": (
+        WIDGETS,
+        CHANGED.replace("title: Errors", "title: Errors\n                  description: new"),
+        True,
+    ),
+    # Overrides remove no item.
+    "an item too many": (
+        WIDGETS,
+        f"{CHANGED}                - {{id: {{value: 51f844c9-be5c-4118-985c-5c84aa6a2a8c}}}}\n",
+        False,
+    ),
     "nothing": (BOARD, BOARD.replace("first", "second"), True),
     "another environment": (
         f"{BOARD}overrides: {{other: {{dashboard: {{relativeTimeFrame: 60s}}}}}}\n",
@@ -474,6 +504,35 @@ def test_an_override_is_advised(tmp_path: Path, known: str) -> None:
         assert set(actions(made).values()) == {"keep"}
 
 
+def test_an_override_has_only_what_differs(tmp_path: Path) -> None:
+    """An advised override has of each item its id and the fields that differ, and nothing else."""
+    made = started(tmp_path, TWO, board=WIDGETS)
+    change(made, "board", WIDGETS, CHANGED)
+
+    (left,) = written_back(made, "last", "--format", "json").json["unplaced"]
+
+    widget = {
+        "id": {"value": "41f844c9-be5c-4118-985c-5c84aa6a2a8c"},
+        "definition": {"markdown": {"markdownText": "before"}},
+    }
+    row = {"id": {"value": "1f1b3c52-6f8e-4e9c-9d0b-7b1f4d3f2a10"}, "widgets": [widget]}
+    section = {"id": {"value": "428dc809-3f69-41e4-b804-f412d95356bf"}, "rows": [row]}
+    wanted = {"relativeTimeFrame": "3600s", "layout": {"sections": [section]}}
+    assert yaml.safe_load(left["override"]) == {"overrides": {"local": {"dashboard": wanted}}}
+
+
+@pytest.mark.parametrize("known", ["items without ids", "items with ids"])
+def test_the_missing_identity_is_named(tmp_path: Path, known: str) -> None:
+    """Where no override can be advised as items lack their identity, the text names its field."""
+    before, after, is_advised = OVERRIDDEN[known]
+    made = started(tmp_path, TWO, board=before)
+    change(made, "board", before, after)
+
+    said = written_back(made).out
+
+    assert ("`id.value`" in said) is not is_advised
+
+
 def test_a_replaced_expression_is_reported(tmp_path: Path) -> None:
     """A value in place of a variable that another resource uses is listed with that resource."""
     other = BOARD.replace("name: checkout}", "name: search}").replace("Checkout", "Search")
@@ -503,6 +562,25 @@ def test_the_commit_to_revert_is_named(tmp_path: Path) -> None:
 
     assert commit.startswith(shared.rpartition(" ")[2])
     assert texts(made)["board.yaml"] == BOARD
+
+
+@pytest.mark.parametrize("only_shown", [True, False])
+def test_no_revert_over_edits(tmp_path: Path, *, only_shown: bool) -> None:
+    """A commit to revert is named only if no file was edited: git refuses it over edits."""
+    other = BOARD.replace("name: checkout}", "name: own, environments: [local]}")
+    made = started(tmp_path, TWO, board=BOARD, other=other)
+    made.write(".gitignore", ".reconciler\n")
+    begin(made.root)
+    made.write("other.yaml", other.replace("first", "second"))
+    made.write("board.yaml", BOARD.replace("first", "second"))
+    committed(made.root)
+    assert made.apply().code == 0
+
+    dry = ["--dry-run"] if only_shown else []
+    ran = written_back(made, "last", "--format", "json", *dry)
+
+    assert [file["file"] for file in ran.json["files"]] == ["other.yaml"]
+    assert bool(ran.json["revert"]) is only_shown
 
 
 def test_one_answer_for_an_anchor(tmp_path: Path) -> None:
