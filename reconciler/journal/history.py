@@ -13,7 +13,7 @@ from reconciler.document import ABSENT, Json, Missing, overlay, texts_in
 from reconciler.journal import entries as journaled
 from reconciler.journal.line_fields import KnownSeal, KnownVersion, SeenDrift, TakenBack, fold, held
 from reconciler.model import Manifest, Ref, RemoteId
-from reconciler.model.guards import NEW_JOURNAL
+from reconciler.model.guards import NEW_JOURNAL, NOT_APPROVED
 from reconciler.model.quoting import listed
 from reconciler.redaction.templates import holds_seal
 from reconciler.syntax.expressions import sealed_parts
@@ -543,6 +543,18 @@ def words_of(entries: Sequence[journaled.Entry]) -> str:
     return "; ".join((*_reported(entries), *_listed(entries))) or "journal"
 
 
+def describe_override(entry: journaled.OverrideEntry) -> str:
+    """Return in a few words what a person did with guards."""
+    is_emergency = NOT_APPROVED in entry.codes
+    return "without approvals (break-glass)" if is_emergency else "guard overridden"
+
+
+def _did(entry: journaled.Entry) -> str:
+    if isinstance(entry, journaled.OverrideEntry):
+        return describe_override(entry)
+    return _DID[type(entry)]
+
+
 def _reported(entries: Sequence[journaled.Entry]) -> Iterator[str]:
     for entry in entries:
         match entry:
@@ -554,7 +566,7 @@ def _reported(entries: Sequence[journaled.Entry]) -> Iterator[str]:
                 | journaled.Drifted()
                 | journaled.WatchedEntry()
             ):
-                yield _DID[type(entry)]
+                yield _did(entry)
             case journaled.ApprovalEntry():
                 yield f"approved by {entry.principal}"
             case journaled.Moved():
@@ -568,7 +580,6 @@ def _reported(entries: Sequence[journaled.Entry]) -> Iterator[str]:
 
 
 _DID: dict[type[journaled.Entry], str] = {
-    journaled.OverrideEntry: "guard overridden",
     journaled.Unfrozen: "freeze broken",
     journaled.Drifted: "looked for drift",
     journaled.WatchedEntry: "looked for noise",

@@ -166,7 +166,8 @@ class GuardViolation:
     `destroys` lists all that would be destroyed. `figures` must be the same for a review to consent
     to it, if that is not `said`. `own_level` is its level if that is not the level of its code,
     `is_met` whether consent was given, `given` who gave it as a sentence, "" where that is unknown,
-    and `emergency` the reason of --break-glass that lifted it.
+    `awaited` who must still give it as a sentence, "" where its level says so, and `emergency` the
+    reason of --break-glass that lifted it.
     """
 
     ref: Ref | None = None
@@ -179,6 +180,7 @@ class GuardViolation:
     own_level: GuardLevel | None = None
     is_met: bool = False
     given: str = ""
+    awaited: str = ""
     emergency: str = ""
 
     @property

@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, Protocol, TypeAlias, runtime_checkable
 
 from reconciler.model import Selected
 from reconciler.operations.open_project import (
@@ -19,7 +19,8 @@ from reconciler.operations.open_session import advice_on_nothing, read_workspace
 from reconciler.operations.secret_sources import Allowed, secrets_of
 from reconciler.project import Environment, Project, choose_environment
 from reconciler.runtime.rows import Rows
-from reconciler.syntax.files import folder_in_repository
+from reconciler.syntax.diagnostic import Complaint, Finding
+from reconciler.syntax.files import PROJECT_FILE, folder_in_repository
 from reconciler.workspace.expression_scope import Scope, withheld_from
 from reconciler.workspace.workspace import NOTHING, Workspace, everywhere
 
@@ -48,6 +49,15 @@ AfterCheck: TypeAlias = Callable[[Checked, Options, Any], Checked]
 
 AFTER_CHECK: Final = Rows[AfterCheck]("after-check")
 """The key is the parameter of an option of `validate`."""
+
+
+@runtime_checkable
+class SettingWithFile(Protocol):
+    """A setting of a feature that names a file of the checkout, which `validate` checks too."""
+
+    def file_flaws(self, environment: Environment, root: Path) -> Iterator[str]:
+        """Yield what is wrong with the file, below the folder of the project."""
+
 
 Remarks: TypeAlias = Callable[[Checked, Options], Iterator[str]]
 """Yields lines to a person on what was checked."""
@@ -126,6 +136,8 @@ def check_in(
         is_whole(options, project) and environments.keys() >= project.settings.environments.keys()
     )
     workspace = everywhere(read_workspaces(options, project, scopes, instead), are_all=are_all)
+    if flawed := tuple(_complaints_of_files(project, environments)):
+        workspace = replace(workspace, complaints=(*flawed, *workspace.complaints))
     options.selection.check_named(workspace.known)
     name = "" if len(scopes) > 1 else scopes[0].environment
     return Checked(
@@ -136,3 +148,21 @@ def check_in(
         advice=advice_on_nothing(options, project, workspace, name),
         selected=options.selection.leaving_out(len(workspace.left_out)),
     )
+
+
+def _complaints_of_files(
+    project: Project, environments: Mapping[str, Environment]
+) -> Iterator[Complaint]:
+    """Yield a complaint for each flaw of a file that a setting names, at the setting."""
+    for name, environment in environments.items():
+        for key, setting in environment.settings_given(object):
+            if not isinstance(setting, SettingWithFile):
+                continue
+            for flaw in setting.file_flaws(environment, project.root):
+                finding = Finding("P101", ("environments", name, key), flaw)
+                text = project.settings.written
+                yield (
+                    text.complaint(finding)
+                    if text is not None
+                    else Complaint.of_file(PROJECT_FILE, finding.code, flaw)
+                )

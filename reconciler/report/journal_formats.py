@@ -8,7 +8,7 @@ from typing_extensions import TypedDict
 
 from reconciler.journal import entries as entry_types
 from reconciler.journal.content import entry_document
-from reconciler.journal.history import History, RunSummary
+from reconciler.journal.history import History, RunSummary, describe_override
 from reconciler.model import Ref
 from reconciler.report.reasons import SHORT_RUN
 from reconciler.report.safe import safe
@@ -151,7 +151,7 @@ def _became(run: RunSummary, wanted: Ref | None) -> str:
     parts = [f"{number} {name}" for name, number in run.counts.items()]
     if wanted is not None:
         parts = [run.outcomes[wanted]]
-    parts += [f"guard overridden: {override.reason}" for override in run.overrides]
+    parts += [f"{describe_override(override)}: {override.reason}" for override in run.overrides]
     parts += [f"freeze broken: {unfrozen.reason}" for unfrozen in run.unfrozen]
     if run.approvals:
         people = " and ".join(approval.principal for approval in run.approvals)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
+from itertools import chain
 from pathlib import Path
 from typing import Final, Protocol, TypeAlias, runtime_checkable
 
@@ -148,9 +149,17 @@ class CheckedSetting(Protocol):
         """Yield what is wrong with the setting at a path."""
 
 
-def added_findings(settings: ProjectFile) -> Iterator[Finding]:
-    """Yield the findings of the settings of features in each environment."""
+def added_findings(settings: ProjectFile, gone: Collection[Place] = ()) -> Iterator[Finding]:
+    """Yield the findings of the settings of features in each environment.
+
+    An environment with an invalid setting of a feature has none, as a setting may need another.
+    `gone` has the places of invalid settings.
+    """
     for name, environment in settings.environments.items():
+        if any(
+            ("environments", name, key) == place[:3] for place in gone for key in environment.added
+        ):
+            continue
         for key, setting in environment.settings_given(object):
             if not isinstance(setting, CheckedSetting):
                 continue
@@ -180,8 +189,9 @@ def load_project(file: Path) -> tuple[Project | None, list[Complaint]]:
     settings = made.settings
     if settings is not None:
         settings.note_text(place)
-        checks = guard_findings, reads_findings, ignored_findings, rule_findings, added_findings
-        findings.extend(made.as_written(finding) for check in checks for finding in check(settings))
+        checks = guard_findings, reads_findings, ignored_findings, rule_findings
+        found = chain(*(check(settings) for check in checks), added_findings(settings, made.gone))
+        findings.extend(map(made.as_written, found))
     complaints.extend(place.complaint(finding) for finding in findings)
     if settings is None or findings:
         wrong = {finding.path[0] for finding in findings if finding.path}

@@ -161,7 +161,6 @@ class PlanToApprove:
     """The plan that an approval must be of, and the moment at which it must hold.
 
     `last_write` is the resource of the plan that was written last, and when; None without one.
-    `has_file` means that the plan is that of a file.
     """
 
     environment: str
@@ -170,7 +169,6 @@ class PlanToApprove:
     content: str
     now: datetime
     last_write: tuple[str, str] | None = None
-    has_file: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -217,8 +215,7 @@ def _mismatch(statement: Statement, plan: PlanToApprove) -> str:
     if statement["target"] != plan.target:
         return f"it is for the target {quoted(statement['target'])}"
     if statement["digest"] != plan.digest:
-        way = ": for a part or the rest of it give `--plan` with the file that was signed"
-        return f"it is for another plan, {statement['digest']}{'' if plan.has_file else way}"
+        return f"it is for another plan, {statement['digest']}"
     if statement["content"] != plan.content:
         return "its signer was shown other changes than would be written"
     return ""

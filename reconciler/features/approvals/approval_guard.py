@@ -22,7 +22,7 @@ from reconciler.features.approvals.approval_file import (
     read_approval,
     verify,
 )
-from reconciler.features.approvals.approval_settings import Approvals, Approvers
+from reconciler.features.approvals.approval_settings import Approvals, Approvers, flaws_of
 from reconciler.features.approvals.default_branch import UnknownBranch, newest_commit
 from reconciler.features.approvals.remedies_in_job import remedies_in_job
 from reconciler.features.approvals.signers import Signers, read_signers
@@ -91,6 +91,7 @@ def _needed(
     whom: str = "",
     folders: Sequence[Path] = (),
     *,
+    awaited: str = "",
     has_file: bool = False,
 ) -> GuardViolation:
     """Return the violation; `whom` are the people who are missing, where they are known."""
@@ -102,19 +103,28 @@ def _needed(
         remedies=(*ways, *_emergency(needed)),
         code=NOT_APPROVED,
         figures=str(needed.count),
+        awaited=awaited or f"{plural(needed.count, 'approver')} {_sign(needed.count)} it",
     )
+
+
+def _sign(count: int) -> str:
+    return "signs" if count == 1 else "sign"
 
 
 def _way(plan: Plan, whom: str, *, has_file: bool) -> str:
     """Return who does what, so that the plan has the approvals that it needs."""
-    runs = [remark.run[:SHORT_RUN] for remark in plan.remarks if isinstance(remark, RollsBack)]
-    making = f"rollback {runs[0]} --dry-run" if runs else "plan"
-    applying = f"rollback {runs[0]}" if runs else "apply"
+    making, applying = _commands(plan)
     file = "send the plan file" if has_file else f"`{making} --out FILE`; send FILE"
     return (
         f"{file} to {whom}: `reconciler approve FILE`; "
         f"then `{applying} --plan FILE --approval FILE…`"
     )
+
+
+def _commands(plan: Plan) -> tuple[str, str]:
+    """Return the commands that make a plan, and that apply it."""
+    runs = [remark.run[:SHORT_RUN] for remark in plan.remarks if isinstance(remark, RollsBack)]
+    return (f"rollback {runs[0]} --dry-run", f"rollback {runs[0]}") if runs else ("plan", "apply")
 
 
 def _emergency(needed: Approvals) -> Iterator[str]:
@@ -148,21 +158,9 @@ def binding_settings(project: Project, name: str, environment: Environment) -> B
             f"`{name}` needs approvals, and what binds is the default branch's newest commit: "
             f"{safe(str(error))}"
         ) from error
-    if flaws := [*_flaws_of(needed, str(file), text)]:
+    if flaws := [*flaws_of(needed, str(file), text)]:
         raise InvalidInput("\n".join(f"approvals of `{name}`: {safe(flaw)}" for flaw in flaws))
     return BindingSettings(needed=needed, signers=read_signers(text))
-
-
-def _flaws_of(approvals: Approvals, file: str, text: str) -> Iterator[str]:
-    """Yield what is wrong with a list of signers, for the approvals that are needed."""
-    signers = read_signers(text)
-    yield from (f"`{file}`, line {number}: {flaw}" for number, flaw in signers.flaws)
-    people = signers.people()
-    if not signers.flaws and len(people) < approvals.count:
-        named = f" ({', '.join(sorted(min(person) for person in people))})" if people else ""
-        yield (
-            f"{approvals.count} people must approve, and `{file}` has {len(people)} who can{named}"
-        )
 
 
 def judged(session: Session, made: Plan, consent: Consent) -> tuple[Plan, Consent]:
@@ -193,7 +191,8 @@ def judged(session: Session, made: Plan, consent: Consent) -> tuple[Plan, Consen
         said += "; the settings of this branch differ, and those of the default branch bind"
     folders = [path for paths in consent.files.values() for path in paths]
     whom, has_file = _missing(binding, found), consent.reviewed is not None
-    needed = _needed(made, binding.needed, whom, folders, has_file=has_file)
+    awaited = _awaited(binding, found)
+    needed = _needed(made, binding.needed, whom, folders, awaited=awaited, has_file=has_file)
     given = f"approved by {', '.join(_given(found))}" if missing <= 0 else ""
     violation = replace(needed, said=said, is_met=missing <= 0, given=given)
     made = _with(made, violation)
@@ -251,7 +250,7 @@ def _found(made: Plan, consent: Consent, signers: Signers, history: History) -> 
     valid: list[ValidApproval] = []
     wrong: list[str] = []
     others: list[str] = []
-    for file in files_in([path for paths in consent.files.values() for path in paths]):
+    for file in files_in(_given_paths(consent)):
         about = wrong
         try:
             approval = read_approval(file)
@@ -264,6 +263,9 @@ def _found(made: Plan, consent: Consent, signers: Signers, history: History) -> 
     is_folder = reviewed is not None or is_in_job()
     if is_folder and len(others) > 1:
         others = [f"{len(others)} files are for other plans"]
+    elif others and not is_folder:
+        _, applying = _commands(made)
+        others.append(f"for a part or the rest of a signed plan: `{applying} --plan FILE`")
     wrong += others
     people = signers.people_of({name for approval in valid for name in approval.principals})
     each = [
@@ -272,13 +274,19 @@ def _found(made: Plan, consent: Consent, signers: Signers, history: History) -> 
     return FoundApprovals(valid=each, wrong=wrong, people=people)
 
 
+def _given_paths(consent: Consent) -> list[Path]:
+    """Return the paths of approvals. The folder of a job is not there before its first approval."""
+    given = (path for paths in consent.files.values() for path in paths)
+    return [path for path in given if path.exists() or not is_in_job()]
+
+
 def _signed_plan(made: Plan, consent: Consent, history: History) -> PlanToApprove:
     """Return the plan that people signed: the reviewed one, also for a rest or a part of it."""
     reviewed = consent.reviewed
     document = plan_document(made) if reviewed is None else reviewed
     # A file may name another place than the one that would be written.
     plan = replace(plan_to_approve(document), environment=made.environment, target=made.target)
-    plan = replace(plan, last_write=_last_write(made, history), has_file=reviewed is not None)
+    plan = replace(plan, last_write=_last_write(made, history))
     if reviewed is None or consent.part is not None or reviewed["digest"] != made.digest:
         return plan
     # A file may show other changes than its digest is of.
@@ -328,9 +336,22 @@ def _given(found: FoundApprovals) -> list[str]:
     ]
 
 
+def _awaited(binding: BindingSettings, found: FoundApprovals) -> str:
+    """Return how many people must still sign a plan, and who can."""
+    missing = max(0, binding.needed.count - len(found.people))
+    more = "more " if found.people else ""
+    who = f"{missing} {more}{'approver' if missing == 1 else 'approvers'} {_sign(missing)} it"
+    return f"{who} ({', '.join(_left(binding, found))})"
+
+
+def _left(binding: BindingSettings, found: FoundApprovals) -> list[str]:
+    """Return the people who have not approved."""
+    people = binding.signers.people()
+    return sorted(quoted(min(person)) for person in people if person not in found.people)
+
+
 def _missing(binding: BindingSettings, found: FoundApprovals) -> str:
     """Return who is missing: the people, or how many of those who have not approved."""
-    people = binding.signers.people()
-    left = sorted(quoted(min(person)) for person in people if person not in found.people)
+    left = _left(binding, found)
     missing = binding.needed.count - len(found.people)
     return f"{missing} of {', '.join(left)}" if missing < len(left) else " and ".join(left)

@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
+from reconciler.features.approvals.signers import read_signers
 from reconciler.model.assumptions import STRICT
-from reconciler.syntax.diagnostic import Finding
+from reconciler.syntax.diagnostic import Complaint, Finding
+from reconciler.syntax.files import read_own_file
 
 if TYPE_CHECKING:
     from reconciler.project import Environment
@@ -59,6 +61,27 @@ class Approvers(str):
         if environment.setting("approvals", Approvals) is None:
             message = "binds nothing without `approvals: N`, how many of them must approve"
             yield Finding("P101", path, message)
+
+    def file_flaws(self, environment: Environment, root: Path) -> Iterator[str]:
+        """Yield what is wrong with the list of a checkout: once merged, it stops each apply."""
+        needed = environment.setting("approvals", Approvals)
+        text = read_own_file(root / self, str(self))
+        if isinstance(text, Complaint):
+            yield f"`{self}` is needed, the list of who may sign: {text.message}"
+        elif needed is not None:
+            yield from flaws_of(needed, self, text)
+
+
+def flaws_of(approvals: Approvals, file: str, text: str) -> Iterator[str]:
+    """Yield what is wrong with a list of signers, for the approvals that are needed."""
+    signers = read_signers(text)
+    yield from (f"`{file}`, line {number}: {flaw}" for number, flaw in signers.flaws)
+    people = signers.people()
+    if not signers.flaws and len(people) < approvals.count:
+        named = f" ({', '.join(sorted(min(person) for person in people))})" if people else ""
+        yield (
+            f"{approvals.count} people must approve, and `{file}` has {len(people)} who can{named}"
+        )
 
 
 def count_of(environment: Environment) -> int:

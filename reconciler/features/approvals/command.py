@@ -30,12 +30,13 @@ from reconciler.features.approvals.approval_settings import is_bound
 from reconciler.features.approvals.shown_plan import shown_plan
 from reconciler.features.approvals.signers import Signers, fingerprint_of
 from reconciler.features.approvals.ssh_signatures import sign
+from reconciler.model.guards import NOT_APPROVED
 from reconciler.operations.open_project import Options, now
 from reconciler.operations.open_session import Session, open_target
 from reconciler.operations.plan_and_drift import read_plan_file, write_private
 from reconciler.report.plan.document import PlanDocument
 from reconciler.report.safe import json_text
-from reconciler.report.words import first_few, plural
+from reconciler.report.words import first_few
 from reconciler.runtime.git import ask
 
 _KEYS: Final = ("id_ed25519", "id_ed25519_sk", "id_ecdsa", "id_ecdsa_sk", "id_rsa")
@@ -99,9 +100,10 @@ def approve(
     }
     style = stderr_style(verbose=options.verbose)
     words(shown_plan(document, style), laid_out=True)
-    needed = plural(binding.needed.count, "approval")
+    count = binding.needed.count
+    needed = "the approval" if count == 1 else f"one of the {count} approvals"
     words(
-        f"\nYou sign{signer and f' as {signer}'} with {signing}: 1 of {needed} that "
+        f"\nYou sign{signer and f' as {signer}'} with {signing}: {needed} that "
         f"`{session.name}` needs, until {statement['until']}"
     )
     if answered("Type `yes` to approve exactly this plan") != "yes":
@@ -125,7 +127,10 @@ def approve(
 
 
 def _check(session: Session, document: PlanDocument) -> None:
-    """Raise UsageError for a plan that needs no approval, or that is of another place."""
+    """Raise UsageError for a plan that needs no approval, or that is of another place.
+
+    Raises InvalidInput for blocked resources.
+    """
     if document["environment"] != session.name:
         raise UsageError(f"the plan is of `{document['environment']}`, and not of `{session.name}`")
     if document["target"] != session.target.name:
@@ -134,6 +139,10 @@ def _check(session: Session, document: PlanDocument) -> None:
         )
     if not is_bound(session.environment):
         raise UsageError(f"`{session.name}` needs no approvals: no `approvals:` in its settings")
+    if not any(guard["code"] == NOT_APPROVED for guard in document["guards"]) and all(
+        change["action"] == "keep" for change in document["changes"]
+    ):
+        raise UsageError("the plan has nothing to do, so it needs no approval")
     blocked = [change["ref"] for change in document["changes"] if change["action"] == "blocked"]
     if blocked:
         raise InvalidInput(

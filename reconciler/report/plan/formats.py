@@ -397,6 +397,9 @@ def _needed(plan: Plan) -> Iterator[str]:
             count = sum(len(block.guards) for block in asking)
             codes = ", ".join(code(block.first.code) for block in asking)
             yield f"{words} {count:,} ({codes})"
+    for awaited in dict.fromkeys(guard.awaited for guard in sections.open_guards(plan)):
+        if awaited:
+            yield sentence(awaited, sections.LONGEST_CONSENT)
     if plan.unsettled:
         yield f"whoever applies settles {plural(len(plan.unsettled), 'create')}"
 

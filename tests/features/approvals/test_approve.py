@@ -224,7 +224,7 @@ def test_nothing_is_signed(
 @pytest.mark.parametrize(
     ("name", "asked", "words"),
     [
-        ("alice", True, ("as alice", "1 of 2")),
+        ("alice", True, ("as alice", "one of the 2 approvals")),
         ("mallory", False, ("mallory", "alice, bob, carol")),
         ("nobody", False, ("nobody",)),
     ],
@@ -292,6 +292,9 @@ def test_a_rollback(repository: Repository) -> None:
     assert f"before the run {run[:8]}" in shown.terminal
     assert f"`rollback {run[:8]} --plan" in refused.err
     assert f"`rollback {run[:8]} --dry-run" in unplanned.err
+    others = repository.approved("alice", "bob", digest=f"sha256:{'0' * 64}")
+    err = typed("rollback", run, "--yes", *others).err
+    assert err.count(f"`rollback {run[:8]} --plan FILE`") == 1
     assert typed(*written, *repository.approved("alice", "bob")).code == 0
 
 
@@ -370,6 +373,19 @@ def test_a_plan_that_is_not_signed(
 
     assert (shown.code, approvals(repository)) == (code, []), shown.terminal
     assert named in shown.terminal
+
+
+def test_a_plan_without_work(repository: Repository) -> None:
+    """A plan that has nothing to do is not offered for a signature."""
+    repository.planned()
+    given = repository.approved("alice", "bob")
+    assert repository.run("apply", "--plan", str(repository.plan_file), *given).code == 0
+    repository.planned()
+
+    shown = approve(repository, "yes")
+
+    assert (shown.code, approvals(repository)) == (USAGE, [])
+    assert "Type `yes`" not in shown.terminal
 
 
 def test_no_terminal(repository: Repository) -> None:

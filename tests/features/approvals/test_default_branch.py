@@ -296,6 +296,28 @@ def test_the_steps_of_an_approver(bound: Jobs, keys: Keys) -> None:
     assert "approve plan-default.json`" in bound.comment
 
 
+def test_what_is_missing_before_an_apply(bound: Jobs, keys: Keys) -> None:
+    """The first line of a comment has the signatures that are missing, and none that is there."""
+    heads = []
+    for people in ((), ("bob",), ("alice",)):
+        bound.change(approvals=folder_of(bound, keys, *people) if people else "nowhere")
+        heads += [
+            line for line in bound.comment.splitlines() if line.startswith("**Before an apply**")
+        ]
+
+    none, one = heads
+    assert "2 approvers sign it (`alice`, `bob`, `carol`)" in none
+    assert "1 more approver signs it (`alice`, `carol`)" in one
+
+
+def test_a_folder_without_its_first_approval(bound: Jobs) -> None:
+    """A folder of approvals that does not exist yet is no approval that cannot be read."""
+    bound.change(approvals="approvals/production")
+
+    assert "read" not in paragraphs(bound)
+    assert "--out approvals/production/" in bound.comment
+
+
 def test_a_refusal_is_shown_once(bound: Jobs, keys: Keys) -> None:
     """An apply without enough approvals says once who approved, and who is missing."""
     bound.change()

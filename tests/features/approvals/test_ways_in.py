@@ -338,7 +338,7 @@ REMOVALS: dict[str, tuple[Callable[[], AbstractContextManager[object]], set[str]
         {"a replaced list"},
     ),
     "flaws of the list": (
-        lambda: mock.patch.object(approval_guard, "_flaws_of", return_value=()),
+        lambda: mock.patch.object(approval_guard, "flaws_of", return_value=()),
         {"a list that cannot be read"},
     ),
     "LARGEST_FILE": (
@@ -387,6 +387,9 @@ def test_permission_to_break_glass(repository: Repository, sent: Requests) -> No
     entries = typed("journal", "show", "--format", "json").json
     (kept,) = [entry for entry in entries if entry["entry"] == "override"]
     assert (kept["reason"], kept["codes"]) == ("it burns", ["not-approved"])
+    history = typed("journal", "history").out
+    assert "break-glass" in history
+    assert "overridden" not in history
 
 
 def test_a_note_for_later_runs(repository: Repository) -> None:
@@ -479,6 +482,34 @@ def test_settings(repository: Repository, setting: str, named: str) -> None:
 
     assert ran.code == INVALID
     assert named in ran.out
+
+
+@pytest.mark.parametrize("value", ["0", "{count: 0}", "none"])
+def test_one_mistake(repository: Repository, value: str) -> None:
+    """A wrong number of approvals is one error: the list of approvers has no other."""
+    repository.settle(PROJECT.replace("approvals: 1", f"approvals: {value}"))
+
+    found = typed("validate", "--format", "json").json["complaints"]
+
+    assert [complaint["code"] for complaint in found] == ["P101"]
+
+
+@pytest.mark.parametrize("content", ["rubbish\n", "", "{alice}", None])
+def test_a_broken_list(repository: Repository, content: str | None) -> None:
+    """`validate` refuses a list that would stop each apply once merged, in each environment."""
+    listed = repository.root / "approvers"
+    if content is None:
+        listed.unlink()
+    else:
+        text = content.format(alice=f"alice {repository.keys.public('alice')}")
+        listed.write_text(text, encoding="utf-8")
+    before = typed("validate", "-e", "production")
+
+    repository.write("approvers", repository.keys.listed("alice", "bob"))
+
+    assert before.code == INVALID
+    assert "`approvers`" in before.out
+    assert typed("validate").code == 0
 
 
 @pytest.mark.parametrize("more", [98, 99])
@@ -709,14 +740,15 @@ def test_settings_of_a_branch(repository: Repository) -> None:
 
 
 def test_a_plan_of_more(repository: Repository) -> None:
-    """Approvals of a whole plan without its file get the advice to give the file."""
+    """Approvals of a whole plan without its file get the advice to give the file, once."""
     repository.planned()
     given = repository.approved("alice", "bob")
 
     ran = repository.run("apply", "--yes", "--select", "SLO/checkout", *given)
 
     assert ran.code == REFUSED
-    assert "`--plan` with" in ran.err
+    assert ran.err.count("for a part or the rest") == 1
+    assert "`apply --plan FILE`" in ran.err
 
 
 def test_a_missing_folder(repository: Repository) -> None:
