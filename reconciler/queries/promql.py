@@ -292,7 +292,7 @@ _UNITS = {
 }
 _NAMED_UNIT = re.compile(r"([0-9]+)([A-Za-z]+)")
 _VALUE_OF_LABEL = re.compile(rf"""[^\s,{{}}()\[\]'"`\\{CURLY}]+""")
-_RANGE_INSIDE = re.compile(r"""(\[[^\[\]{}'"`\n]*\])[ \t]*\}?""")
+_RANGE_INSIDE = re.compile(r"""[ \t]*(?:[,{][ \t]*)?(\[[^\[\]{}'"`\n]*\])[ \t]*\}?""")
 _CURLY_QUOTED = re.compile(rf"""[{CURLY}]([^{CURLY}'"`\\\n]*)[{CURLY}]""")
 
 
@@ -352,14 +352,29 @@ def _other_form(text: str, scan: Scan) -> QueryProblem | None:
     if scan.wanted == _WANTED["op"] and (found := _VALUE_OF_LABEL.match(text, token.start)):
         message = "a label's value must be in quotes"
         return QueryProblem(message, token.start, len(found[0]), f'"{found[0]}"')
-    if scan.wanted == _WANTED["matched"] and (found := _RANGE_INSIDE.match(text, token.start)):
-        message = "a range follows the `}` of the labels"
-        return QueryProblem(message, token.start, len(found[0]), f"}}{found[1]}")
+    if scan.wanted in (_WANTED["matched"], _WANTED["label"]):
+        return _range_in_braces(text, before, token)
     if scan.wanted == _WANTED["length"]:
         meant = _duration_meant(before[-1].text + token.text)
         if meant:
             return _problem((before[-1], token), f"a duration has no blank: write `{meant}`", meant)
     return None
+
+
+def _range_in_braces(text: str, before: Sequence[Token], token: Token) -> QueryProblem | None:
+    """Return the problem of a range that is written before the `}` of its labels."""
+    last = before[-1]
+    is_first = last.is_sign("{")
+    if last.sort == "NAME" or (is_first and (len(before) == 1 or before[-2].sort != "NAME")):
+        return None
+    # A comma or a blank before the range goes with it, and so do braces without a label.
+    starts = last.start if last.is_sign(",", "{") else last.end, token.start
+    found = next(filter(None, (_RANGE_INSIDE.match(text, start) for start in starts)), None)
+    if found is None:
+        return None
+    meant = found[1] if found[0].startswith("{") else f"}}{found[1]}"
+    message = "a range follows the `}` of the labels"
+    return QueryProblem(message, found.start(), len(found[0]), meant)
 
 
 def _strange(text: str, token: Token) -> QueryProblem:

@@ -17,7 +17,7 @@ from reconciler.report import sections
 from reconciler.report.changes.document import Limited, selection_document
 from reconciler.report.ci_documents import JUnitCase, junit
 from reconciler.report.counts import describe_kept, describe_selection
-from reconciler.report.markdown import LONGEST_NAME, code, fenced, sentence
+from reconciler.report.markdown import LONGEST_NAME, code, fenced, sentence, table_row
 from reconciler.report.reasons import message_of, remedies_of
 from reconciler.report.safe import json_text, safe
 from reconciler.report.table import Colour, Style, fitted, wrapped
@@ -420,7 +420,7 @@ def _table(outcomes: Sequence[model.Outcome]) -> Iterator[str]:
 def _row(outcome: model.Outcome) -> str:
     text = "; ".join(filter(None, (message_of(outcome), *remedies_of(outcome))))
     message = code(text, LONGEST_CELL) if text else ""
-    return f"| {_spoken(word(outcome))} | {code(str(outcome.ref), LONGEST_NAME)} | {message} |"
+    return table_row(_spoken(word(outcome)), code(str(outcome.ref), LONGEST_NAME), message)
 
 
 def _spoken(name: str) -> str:

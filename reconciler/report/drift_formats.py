@@ -23,7 +23,15 @@ from reconciler.report.changes.document import (
 from reconciler.report.changes.field_changes import diff_lines, drift_changes, subject_lines
 from reconciler.report.counts import drift_summary
 from reconciler.report.labels import spoken_place
-from reconciler.report.markdown import COMMENT_BYTES, WHOLE_DRIFT, Fold, code, sentence, with_folds
+from reconciler.report.markdown import (
+    COMMENT_BYTES,
+    WHOLE_DRIFT,
+    Fold,
+    code,
+    sentence,
+    table_row,
+    with_folds,
+)
 from reconciler.report.reasons import WAYS, describe_remedy, drift_age, drift_note, look_notes
 from reconciler.report.safe import json_text, safe
 from reconciler.report.table import INDENT, Colour, Style, fitted, wrapped
@@ -316,10 +324,10 @@ def _table(found: Sequence[Drift]) -> Iterator[str]:
 
 def _row(drift: Drift, *, aged: bool) -> str:
     fields = f"{len(drift.differences):,}" if drift.differences else ""
-    age = f" {_cell(drift_age(drift), LONGEST_CELL)} |" if aged else ""
+    age = (_cell(drift_age(drift), LONGEST_CELL),) if aged else ()
     note = _cell(drift_note(replace(drift, is_new=None)), LONGEST_TABLE_NOTE)
     resource = code(str(drift.ref), LONGEST_CELL)
-    return f"| {drift.state} | {resource} | {fields} |{age} {note} |"
+    return table_row(drift.state, resource, fields, *age, note)
 
 
 def _cell(text: str, longest: int) -> str:

@@ -37,12 +37,18 @@ SHORTEST_FENCE = 3
 
 
 def code(text: str, longest: int | None = None) -> str:
-    """Return foreign text as a code span that is also valid in a table cell."""
-    shown = safe(text, longest).replace("|", "\\|")
+    """Return foreign text as a code span; `table_row` makes it valid in a table."""
+    shown = safe(text, longest)
     ticks = "`" * (_longest_run(shown) + 1)
     # A space separates a backtick at the edge, and keeps an empty span from being two fences.
     edge = " " if "`" in shown or not shown else ""
     return f"{ticks}{edge}{shown}{edge}{ticks}"
+
+
+def table_row(*cells: str) -> str:
+    """Return a row of a table. A `|` in a cell, which is Markdown, does not end the cell."""
+    inner = " | ".join(cell.replace("|", "\\|") for cell in cells)
+    return f"| {inner} |"
 
 
 _PLAIN = re.compile(r"(?:(?!www\.|//)[A-Za-z0-9 ,.;:()'\"?→…/-]|%(?=[ ,.;)]|\Z))*")

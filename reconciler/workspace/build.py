@@ -201,10 +201,11 @@ class Loader(Complaining):
                 continue
             if any(file.path.name in text for text in self.broken.values()):
                 continue
-            if not file.is_json:
-                again = self.sources.read(file.path, file.name, is_json=False)
-                if isinstance(again, Reading):
-                    self._take(file, again)
+            # Most are named, so only the others are read again.
+            reading = self.sources.read(file.path, file.name, is_json=file.is_json)
+            if not file.is_json or _lacks_version(reading):
+                if isinstance(reading, Reading):
+                    self._take(file, reading)
                 continue
             message = "this file is not a manifest, and no manifest's spec.file names it"
             remedy = Advice(
@@ -212,8 +213,6 @@ class Loader(Complaining):
                 "reconciler.yaml"
             )
             found = warning("M113", (), message, remedy)
-            # Most are named, so only the others are read again.
-            reading = self.sources.read(file.path, file.name, is_json=True)
             if isinstance(reading, Reading) and len(reading.documents) == 1:
                 value = reading.documents[0].value
                 found = record_finding(file, value, "M113", Severity.WARNING) or found
@@ -536,6 +535,16 @@ def _looks_declared(reading: Reading) -> bool:
         return '"apiVersion"' in text or "'apiVersion'" in text
     return any(
         isinstance(document.value, dict) and "apiVersion" in document.value
+        for document in reading.documents
+    )
+
+
+def _lacks_version(reading: Reading | Complaint) -> bool:
+    """Return whether a JSON file is a manifest but for its `apiVersion`."""
+    return isinstance(reading, Reading) and any(
+        isinstance(document.value, dict)
+        and document.value.get("kind") in BY_NAME
+        and not document.value.keys().isdisjoint(("metadata", "spec"))
         for document in reading.documents
     )
 

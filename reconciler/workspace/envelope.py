@@ -210,7 +210,7 @@ class Envelope:
             if "apiVersion" in self.document:
                 self._complain("M202", ("apiVersion",), message)
             else:
-                self._miss("apiVersion", "M202", message, "add it as the first line")
+                self._miss("apiVersion", "M202", message, "add it as the first key")
         elif version != API_VERSION:
             message = f"unknown apiVersion {_shown(version)}"
             self._complain("M202", ("apiVersion",), message, API_VERSION)

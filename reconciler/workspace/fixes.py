@@ -128,8 +128,8 @@ def _repairs_of(
     if not suggestion:
         if complaint.code in UNSAID and not is_json:
             yield from _unsaid(text, offset, complaint.code)
-    elif complaint.code == NO_VERSION and not complaint.path and not is_json:
-        yield from _version(text, offset)
+    elif complaint.code == NO_VERSION and not complaint.path:
+        yield from _version(text, offset, is_json=is_json)
     elif isinstance(suggestion, Advice):
         return
     elif complaint.code in _OF_TEXT:
@@ -165,9 +165,9 @@ def _second(nodes: Iterable[SyntaxNode], text: str, offset: int) -> Iterator[Spl
             yield Splice(begin, end + 1, "")
 
 
-def _version(text: str, offset: int) -> Iterator[Splice]:
+def _version(text: str, offset: int, *, is_json: bool) -> Iterator[Splice]:
     """Yield the splice that writes `apiVersion` as the first key of the mapping at a place."""
-    field = f"apiVersion: {API_VERSION}"
+    field = f'"apiVersion": "{API_VERSION}"' if is_json else f"apiVersion: {API_VERSION}"
     if opening := _OPENING.match(text, offset):
         yield Splice(opening.end(), opening.end(), f"{field},{opening[1] or ' '}")
         return

@@ -85,8 +85,8 @@ def test_protected(found: list[Difference], fields: str) -> None:
     ("destroys", "foreign", "body", "words", "code"),
     [
         (("a",), (), {"policies": [{}]}, "1: `a`", "destroys"),
-        (("a", "b"), ("b",), {}, "2 (1 not written by this journal): `a`, `b`", "destroys"),
-        (("a", "b"), ("a", "b"), {}, "2 (2 not written by this journal): `a`, `b`", "destroys"),
+        (("a", "b"), ("b",), {}, "2 (1 made by hand): `a`, `b`", "destroys"),
+        (("a", "b"), ("a", "b"), {}, "2 (2 made by hand): `a`, `b`", "destroys"),
         (
             ("a",),
             (),

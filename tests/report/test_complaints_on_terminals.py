@@ -48,13 +48,28 @@ def test_many_complaints_are_grouped(codes: list[str]) -> None:
 
 @given(st.lists(st.sampled_from(["M303", "M304", "L201", "L203"]), min_size=21, max_size=99))
 def test_each_code_is_shown(codes: list[str]) -> None:
-    """Above twenty complaints each code is shown in full, a warning once, rarer codes first."""
+    """Above twenty complaints each code is shown once, opinions last, then rarer codes first."""
     warned = [replace(complaint("a: b", 1, code), severity=Severity.WARNING) for code in codes]
 
     shown = re.findall(r"^warning.(\w+)", complaints_text(warned, Style()), re.MULTILINE)
 
     assert sorted(shown) == sorted(set(codes))
-    assert [*map(codes.count, shown)] == sorted(map(codes.count, shown))
+    ranks = [(code.startswith("L"), codes.count(code)) for code in shown]
+    assert ranks == sorted(ranks)
+
+
+def test_the_same_is_about_the_line_above() -> None:
+    """A line of alike complaints repeats its text where the line above has another."""
+    words = "aabaa"
+    alike = [
+        replace(complaint("a: b", nth), severity=Severity.WARNING, message=word)
+        for nth, word in enumerate(words, 1)
+    ]
+
+    shown = re.findall(r"^--> \S+  (.*)$", complaints_text(alike, Style()), re.MULTILINE)
+
+    texts = [text.partition(":")[0] for text in shown]
+    assert texts == ["the same", "b", "a", "the same"]
 
 
 def test_one_line_leads_to_an_explanation() -> None:

@@ -29,7 +29,7 @@ from sample_plans import (
 )
 
 from reconciler.model import GuardLevel, GuardViolation, Plan
-from reconciler.report.markdown import COMMENT_BYTES, code, element, fenced
+from reconciler.report.markdown import COMMENT_BYTES, code, element, fenced, table_row
 from reconciler.report.plan.formats import plan_markdown
 from reconciler.runtime.advice import in_job
 
@@ -93,13 +93,23 @@ def test_it_fits_a_comment(plan: Plan) -> None:
 @given(text=TEXTS)
 def test_a_code_span_holds_in_a_cell(text: str) -> None:
     """Any text is one code span in one cell, and the cell behind it is still there."""
-    table = f"| a | b |\n|---|---|\n| {code(text, 80)} | end |\n"
+    table = f"| a | b |\n|---|---|\n{table_row(code(text, 80), 'end')}\n"
 
     found = [token.type for token in tokens(table) if token.type in ("td_open", "code_inline")]
 
     assert found == ["td_open", "code_inline", "td_open"]
     assert "end" in spoken(table)
     assert MARK not in spoken(table)
+
+
+@pytest.mark.parametrize("text", ["a|b", "|", r"a\|b", "`|`"])
+def test_a_bar_is_shown_as_it_is(text: str) -> None:
+    """A code span shows the same text in a table and outside of it."""
+    shown = f"{code(text)}\n\n| a |\n|---|\n{table_row(code(text))}\n"
+
+    spans = [token.content.strip() for token in tokens(shown) if token.type == "code_inline"]
+
+    assert spans == [text, text]
 
 
 @pytest.mark.parametrize("text", HOSTILE)
@@ -200,7 +210,7 @@ def test_a_row_without_a_diff_has_its_place() -> None:
 
 
 def test_who_must_do_what_comes_first() -> None:
-    """Below the title is the number of consents that each person must still give."""
+    """Below the title is the number of consents that each person must still give, by code."""
     plan = plan_of_three()
     levels: tuple[tuple[GuardLevel, bool], ...] = (
         ("review", False),
@@ -212,13 +222,37 @@ def test_who_must_do_what_comes_first() -> None:
         GuardViolation(said=f"{nth}", remedies=(), code=f"c{nth}", own_level=level, is_met=is_met)
         for nth, (level, is_met) in enumerate(levels)
     )
+    guards = (replace(guards[1], said="another"), *guards)
 
     asking = plan_markdown(replace(plan, guarded=guards)).split("\n")[2]
     met = plan_markdown(replace(plan, guarded=guards[-1:])).split("\n")[2]
 
-    assert re.findall(r"[0-9]+ \(.*?\)", asking) == ["1 (`c0`)", "2 (`c1`, `c2`)"]
+    assert re.findall(r"[0-9]+ \(.*?\)", asking) == ["1 (`c0`)", "3 (`c1` 2, `c2` 1)"]
     assert "c3" not in asking
     assert re.findall(r"[0-9]+ \(.*?\)", met) == []
+
+
+def test_what_needs_consent_comes_first() -> None:
+    """The row and the diff of an unmet guard are above those of other changes."""
+    changes = [rewritten(name, alert("A"), alert(name)) for name in ("a", "b", "c")]
+    guard = GuardViolation(ref=changes[1].ref, said=" is dear", remedies=(), code="x")
+
+    markdown = plan_markdown(replace(plan_of(changes), guarded=(guard,)))
+
+    rows = re.findall(r"^\| .*`AlertDefinition/(\w)`", markdown, re.MULTILINE)
+    diffs = re.findall(r"<summary><code>AlertDefinition/(\w)</code>", markdown)
+    assert rows == diffs == ["b", "a", "c"]
+
+
+@pytest.mark.parametrize("name", ["three", "drifted"])
+def test_what_comes_and_goes_is_named_first(name: str) -> None:
+    """A row that cuts names the removed and the added parts before any edit."""
+    rows = plan_markdown(PLANS[name]()).splitlines()
+
+    (row,) = (row for row in rows if row.startswith("| ") and "`LogPolicySet/" in row)
+    places = re.findall(r"`(- |\+ )?[^`]*policy [^`]*`", row)
+    assert places[:2] == ["- ", "+ "]
+    assert " more |" in row
 
 
 def test_what_is_alike_is_one_row_and_one_diff() -> None:

@@ -20,7 +20,7 @@ from markdown_it import MarkdownIt
 
 from reconciler.ci.runner import read_inputs
 from reconciler.errors import UsageError
-from reconciler.report.markdown import code, element, fenced
+from reconciler.report.markdown import code, element, fenced, table_row
 from reconciler.report.safe import (
     for_html,
     for_workflow_data,
@@ -179,7 +179,9 @@ def holds_in_markdown(text: str) -> bool:
         return True
     tokens = [
         child
-        for token in MARKDOWN.parse(f"| a |\n|---|\n| {code(text)} |\n\n{fenced('', [safe(text)])}")
+        for token in MARKDOWN.parse(
+            f"| a |\n|---|\n{table_row(code(text))}\n\n{fenced('', [safe(text)])}"
+        )
         for child in (token, *(token.children or ()))
     ]
     kinds = [

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import json
 import os
 import stat
+from collections.abc import Sequence
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -350,6 +352,25 @@ def test_a_broken_manifest_in_json_is_no_stray(project: Workspace) -> None:
     project.write("a.json", '{"apiVersion": "reconciler/v1",, "kind": "SLO"}')
 
     assert [code for code, _ in codes(project)] == ["M101"]
+
+
+@pytest.mark.parametrize("paths", [(), ("a.json",)])
+def test_a_manifest_in_json_without_a_version(project: Workspace, paths: Sequence[str]) -> None:
+    """A JSON manifest without `apiVersion` is repaired, whether its path is given or not."""
+    board = '{"name": "Shop"}'
+    project.write("board.json", board)
+    file = project.write(
+        "a.json",
+        '{\n  "kind": "Dashboard",\n  "metadata": {"name": "a"},\n'
+        '  "spec": {"file": "board.json"}\n}\n',
+    )
+
+    found = project.run("validate", *paths, "--format", "json").json["complaints"]
+    project.run("validate", *paths, "--fix")
+
+    assert "M202" in {complaint["code"] for complaint in found}
+    repaired = json.loads(file.read_text(encoding="utf-8"))
+    assert next(iter(repaired.items())) == ("apiVersion", "reconciler/v1")
 
 
 def test_what_a_broken_manifest_names(project: Workspace) -> None:

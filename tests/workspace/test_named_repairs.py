@@ -257,6 +257,9 @@ QUERIED = f"""\
       query: """
 QUERIES = {
     'rate(a{b="c"[5m]})': 'rate(a{b="c"}[5m])',
+    'rate(a{b="c" [5m]})': 'rate(a{b="c"}[5m])',
+    'rate(a{b=~"2..", [5m]})': 'rate(a{b=~"2.."}[5m])',
+    "rate(a{[5m]})": "rate(a[5m])",
     "rate(a{b=~5..}[5m])": 'rate(a{b=~"5.."}[5m])',
     "rate(a[5 m])": "rate(a[5m])",
     "rate(a[5min])": "rate(a[5m])",
@@ -287,9 +290,10 @@ def test_queries(workspace: Workspace, query: str, style: str) -> None:
     assert checked.complaints == ()
 
 
-def test_no_query_is_guessed(workspace: Workspace) -> None:
+@pytest.mark.parametrize("query", ["rate(a[5 m], , b)", "rate({[5m]})", 'a{b="c" or [5m]}'])
+def test_no_query_is_guessed(workspace: Workspace, query: str) -> None:
     """A query that is wrong after its repairs too stays as it is."""
-    text = f"{QUERIED}rate(a[5 m], , b)\n"
+    text = f"{QUERIED}{query}\n"
     file = workspace.write("slo.yaml", text)
 
     workspace.run("validate", "--unsafe-fixes")

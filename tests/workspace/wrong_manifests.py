@@ -35,7 +35,7 @@ ENVELOPES = [
     text("a list", "M201", "1:1", "begins with `apiVersion", "- a\n- b\n"),
     text("plain text", "M201", "1:1", "begins with `apiVersion", "hello\n"),
     text("a compose file", "M201", "1:1", "it has none of", "services: {web: {}}\n"),
-    text("no apiVersion", "M202", "1:1", "is required", envelope("kind: SLO", _NAME), suggests="add it as the first line"),
+    text("no apiVersion", "M202", "1:1", "is required", envelope("kind: SLO", _NAME), suggests="add it as the first key"),
     text("another apiVersion", "M202", "1:13", "unknown apiVersion `reconciler/v2`", envelope("apiVersion: reconciler/v2", "kind: SLO", _NAME), "reconciler/v1"),
     text("apiVersion 1", "M202", "1:13", "the number 1", envelope("apiVersion: 1", "kind: SLO", _NAME), "reconciler/v1"),
     text("no kind", "M203", "1:1", "one of SLO, AlertDefinition", envelope(_V1, _NAME), suggests="add `kind: SLO`"),

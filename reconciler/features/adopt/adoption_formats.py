@@ -38,7 +38,14 @@ from reconciler.report.changes.field_changes import (
 from reconciler.report.complaints.document import fix_diff
 from reconciler.report.counts import describe_selection
 from reconciler.report.labels import place_in, spoken_value
-from reconciler.report.markdown import COMMENT_BYTES, WHOLE_ADOPTION, Fold, code, with_folds
+from reconciler.report.markdown import (
+    COMMENT_BYTES,
+    WHOLE_ADOPTION,
+    Fold,
+    code,
+    table_row,
+    with_folds,
+)
 from reconciler.report.reasons import words_of
 from reconciler.report.safe import json_text, safe
 from reconciler.report.table import INDENT, Colour, Style, fitted, wrapped
@@ -275,9 +282,9 @@ def _head(run: AdoptionRun, drift_page: str) -> Iterator[str]:
 
 def _row(adoption: Adoption) -> str:
     last = (adoption.last.who, adoption.last.at, adoption.last.how)
-    cells = " | ".join(code(cell, LONGEST_CELL) if cell else "" for cell in last)
+    cells = (code(cell, LONGEST_CELL) if cell else "" for cell in last)
     name = code(str(adoption.ref), LONGEST_CELL)
-    return f"| {adoption.state} | {name} | {len(adoption.adopted):,} | {cells} |"
+    return table_row(adoption.state, name, f"{len(adoption.adopted):,}", *cells)
 
 
 def _fold(adoption: Adoption) -> Fold:

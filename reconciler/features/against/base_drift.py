@@ -34,7 +34,7 @@ from reconciler.project import Project, choose_environment
 from reconciler.redaction.templates import HIDDEN, holds_seal
 from reconciler.report.counts import live_document
 from reconciler.report.labels import Lists, place_in
-from reconciler.report.markdown import code
+from reconciler.report.markdown import code, table_row
 from reconciler.report.safe import safe
 from reconciler.report.sections import Notice, SectionFormats
 from reconciler.report.table import INDENT, Colour, Style, wrapped
@@ -409,12 +409,13 @@ def base_markdown(found: BaseDrift, room: int) -> str:
 def _rows(found: BaseDrift, difference: StrayedDocument) -> Iterator[str]:
     named, fields = code(difference["ref"], LONGEST_VALUE), difference["fields"]
     if not fields:
-        yield f"| {named} | {standing(difference)} | | |\n"
+        yield f"{table_row(named, standing(difference), '', '')}\n"
     for differing in fields[:MOST_FIELDS]:
         cells = map(code, _cells(found, difference, differing))
-        yield f"| {named} | {' | '.join(cells)} |\n"
+        yield f"{table_row(named, *cells)}\n"
     if (rest := len(fields) - MOST_FIELDS) > 0:
-        yield f"| {named} | and {plural(rest, 'field')} more | | |\n"
+        more = f"and {plural(rest, 'field')} more"
+        yield f"{table_row(named, more, '', '')}\n"
 
 
 def _cells(

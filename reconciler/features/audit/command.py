@@ -69,7 +69,7 @@ from reconciler.report.html.page import (
 )
 from reconciler.report.html.report_pages import Card, changes, notes
 from reconciler.report.html.report_pages import counted as counted_item
-from reconciler.report.markdown import COMMENT_BYTES, code
+from reconciler.report.markdown import COMMENT_BYTES, code, table_row
 from reconciler.report.safe import json_text, safe
 from reconciler.report.table import Colour, Style, fitted
 from reconciler.report.words import first_lines, plural
@@ -577,7 +577,7 @@ def _row(audited: Audited) -> str:
         ),
         code(f"{complaint.file}:{complaint.line}", LONGEST_CELL),
     )
-    return f"| {' | '.join(cells)} |"
+    return table_row(*cells)
 
 
 def audit_html(

@@ -21,7 +21,7 @@ from reconciler.features.policy_samples.policy_impact import (
 )
 from reconciler.model.quoting import quoted, quoted_pair
 from reconciler.report.html import page as html
-from reconciler.report.markdown import code, sentence
+from reconciler.report.markdown import code, sentence, table_row
 from reconciler.report.safe import columns
 from reconciler.report.sections import SectionFormats
 from reconciler.report.table import Colour, Heading, Style, table, wrapped
@@ -326,8 +326,7 @@ def policy_impact_markdown(impact: PolicyImpact) -> Iterator[str]:
 
 
 def _row(answer: SampleAnswer) -> str:
-    cells = (code(cell, LONGEST_NAME) if cell else "" for cell in _cells(answer))
-    return f"| {' | '.join(cells)} |"
+    return table_row(*(code(cell, LONGEST_NAME) if cell else "" for cell in _cells(answer)))
 
 
 MOST_FLOWS = 60

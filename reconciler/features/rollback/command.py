@@ -60,6 +60,7 @@ from reconciler.report.markdown import (
     code,
     fenced,
     sentence,
+    table_row,
     with_folds,
 )
 from reconciler.report.plan.document import plan_json
@@ -228,7 +229,7 @@ def written_markdown(made: WrittenBack) -> str:
 
 def _table(title: str, rows: Sequence[tuple[str, str]]) -> list[str]:
     cells = [
-        f"| {code(name, _LONGEST_CELL)} | {code(why, 4 * _LONGEST_CELL)} |" for name, why in rows
+        table_row(code(name, _LONGEST_CELL), code(why, 4 * _LONGEST_CELL)) for name, why in rows
     ]
     return [f"| {title} | why |", "|---|---|", *cells, ""] if rows else []
 

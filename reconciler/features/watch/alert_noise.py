@@ -33,7 +33,7 @@ from reconciler.records.listings import (
     list_alert_events,
 )
 from reconciler.records.record import Allowance, Span, moment, stamp
-from reconciler.report.markdown import COMMENT_BYTES, code
+from reconciler.report.markdown import COMMENT_BYTES, code, table_row
 from reconciler.report.safe import json_text, safe
 from reconciler.report.table import INDENT, Heading, Style, table, wrapped
 from reconciler.report.words import plural
@@ -714,7 +714,7 @@ def _markdown_row(alert: WatchedAlert) -> str:
     verdict = f"**{alert.verdict}**" if alert.verdict == "noisier" else alert.verdict
     _, _, _, base, rate, events, p = _row(alert)
     name = code(str(alert.ref), LONGEST_NAME)
-    return f"| {verdict} | {name} | {base} | {rate} | {events} | {p} |"
+    return table_row(verdict, name, base, rate, events, p)
 
 
 BEGINS = "<!-- reconciler-watch -->"

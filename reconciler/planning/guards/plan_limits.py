@@ -564,7 +564,7 @@ def _protected(change: Change) -> GuardViolation:
 
 def _destroying(change: Change) -> GuardViolation:
     names = ", ".join(map(quoted, change.destroys))
-    foreign = f" ({len(change.foreign)} not written by this journal)" if change.foreign else ""
+    foreign = f" ({len(change.foreign)} made by hand)" if change.foreign else ""
     empty = value_at(change.body, BY_NAME[change.ref.kind].destroyable) == []
     none_left = "; the list that it declares is empty, so none would be left" if empty else ""
     message = f" destroys {len(change.destroys)}{foreign}: {names}{none_left}"

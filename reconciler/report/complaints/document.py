@@ -6,15 +6,16 @@ Source: schemas/complaints.schema.json.
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import unified_diff
-from itertools import groupby
+from itertools import groupby, pairwise
 from typing import Annotated, Literal, NotRequired
 
 from pydantic import ConfigDict, Field, with_config
 from typing_extensions import TypedDict
 
 from reconciler.model import Selected
+from reconciler.model.guards import OWN_RULE
 from reconciler.model.quoting import SHOWN_BY_VERBOSE, and_more
-from reconciler.project.levels import PRACTICE
+from reconciler.project.levels import PRACTICE, QUERIES
 from reconciler.report.changes.document import Limited, selection_document
 from reconciler.report.safe import columns, json_text, safe
 from reconciler.report.table import Colour, Style, fitted
@@ -24,15 +25,20 @@ from reconciler.syntax import diagnostic
 
 
 def worst_first(complaints: Iterable[diagnostic.Complaint]) -> list[diagnostic.Complaint]:
-    """Return errors, then warnings, then complaints of practice; each group by file and line."""
+    """Return errors, then warnings, each with opinions last; each group by file and line."""
     return sorted(
         complaints,
         key=lambda complaint: (
             not complaint.is_error,
-            complaint.code.startswith(PRACTICE),
+            _is_opinion(complaint.code),
             complaint,
         ),
     )
+
+
+def _is_opinion(code: str) -> bool:
+    """Return whether a code is of practice or an own rule; the service accepts what it is about."""
+    return code.startswith((PRACTICE, OWN_RULE)) and not code.startswith(QUERIES)
 
 
 def advice(complaint: diagnostic.Complaint) -> str:
@@ -222,8 +228,8 @@ def complaints_text(complaints: Sequence[diagnostic.Complaint], style: Style) ->
     """Return up to twenty complaints in full, errors first, and the others by code.
 
     Warnings of one code in one file are whole once. Of more than twenty complaints, the first of
-    each code is shown, rarer codes first, and more errors where there is room. `verbose` shows
-    them all.
+    each code is shown, opinions last and rarer codes first, and more errors where there is room.
+    `verbose` shows them all.
     """
     shown, others = worst_first(complaints), list[diagnostic.Complaint]()
     if len(shown) > MOST_SHOWN and not style.verbose:
@@ -247,10 +253,9 @@ def _grouped(
 
 
 def _alike_lines(alike: Sequence[diagnostic.Complaint], style: Style) -> Iterator[str]:
-    first, *others = alike
-    yield from _lines(first, style)
-    for other in others:
-        is_same = message(other) == message(first)
+    yield from _lines(alike[0], style)
+    for before, other in pairwise(alike):
+        is_same = message(other) == message(before)
         text = "the same" if is_same else safe(message(other))
         yield fitted(f"{style.paint('-->', Colour.DIM)} {_place(other)}  {text}", style)
 
@@ -261,9 +266,9 @@ def _picked(
     """Return the complaints that are shown, and the others."""
     counts = Counter((complaint.severity, complaint.code) for complaint in ordered)
 
-    def rank(complaint: diagnostic.Complaint) -> tuple[bool, int, str]:
+    def rank(complaint: diagnostic.Complaint) -> tuple[bool, bool, int, str]:
         count = counts[complaint.severity, complaint.code]
-        return not complaint.is_error, count, complaint.code
+        return not complaint.is_error, _is_opinion(complaint.code), count, complaint.code
 
     ranked = sorted(ordered, key=rank)
     firsts = [next(alike) for _, alike in groupby(ranked, rank)]

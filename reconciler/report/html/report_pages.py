@@ -492,8 +492,7 @@ def _destroyed(change: Change) -> Markup:
     if not change.destroys:
         return NOTHING
     names = (
-        f"{name} (not written by this journal)" if name in change.foreign else name
-        for name in change.destroys
+        f"{name} (made by hand)" if name in change.foreign else name for name in change.destroys
     )
     return of_class("div", "danger", element("p", "Destroys permanently:"), items(names))
 

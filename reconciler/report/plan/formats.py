@@ -34,6 +34,7 @@ from reconciler.report.markdown import (
     code,
     place_of,
     sentence,
+    table_row,
     with_folds,
 )
 from reconciler.report.reasons import describe_remark, in_backticks, reported_notes
@@ -213,7 +214,7 @@ def _details(plan: Plan, change: Change, room: _Room, style: Style) -> Iterator[
     else:
         yield from essential_lines(change, room.lines, style)
     for name in change.destroys:
-        foreign = " (not written by this journal)" if name in change.foreign else ""
+        foreign = " (made by hand)" if name in change.foreign else ""
         yield INDENT + style.paint(f"- destroys {safe(name, 80)}{foreign}", Colour.RED)
 
 
@@ -344,9 +345,10 @@ def plan_markdown(
     them. Counts, warnings and table always stay; they need at most 40,000 bytes. Changes that are
     alike share one row and one diff. `files` is the address of the manifests, if it is known.
     """
+    unmet = {guard.ref for guard in plan.guarded if not guard.is_met}
     changes = sorted(
         (change for change in plan.changes if change.action.is_to_do),
-        key=counts.harm_first,
+        key=lambda change: (change.ref not in unmet, counts.harm_first(change)),
     )
     groups = list(_markdown_groups(changes, plan))
     kinds = _kinds(changes) if len(changes) > MOST_ROWS else ()
@@ -395,7 +397,11 @@ def _needed(plan: Plan) -> Iterator[str]:
         asking = [block for block in blocks if sections.consent_of(block.first) == consent]
         if asking:
             count = sum(len(block.guards) for block in asking)
-            codes = ", ".join(code(block.first.code) for block in asking)
+            numbers = (f" {len(block.guards):,}" if len(asking) > 1 else "" for block in asking)
+            codes = ", ".join(
+                f"{code(block.first.code)}{number}"
+                for block, number in zip(asking, numbers, strict=True)
+            )
             yield f"{words} {count:,} ({codes})"
     for awaited in dict.fromkeys(guard.awaited for guard in sections.open_guards(plan)):
         if awaited:
@@ -524,7 +530,7 @@ def _kinds(changes: Sequence[Change]) -> Iterator[str]:
     yield f"|---|{'--:|' * len(_SHOWN)}"
     for kind in dict.fromkeys(change.ref.kind for change in changes):
         cells = (f"{numbers[kind, action]:,}" for action in _SHOWN)
-        yield f"| {code(kind, LONGEST_CELL)} | {' | '.join(cells)} |"
+        yield table_row(code(kind, LONGEST_CELL), *cells)
     yield ""
 
 
@@ -565,7 +571,7 @@ def _row(group: _Group, note: str) -> str:
     named = _cell(str(change.ref))
     if not group.has_fold and change.source is not None:
         named += f" in {_cell(str(change.source))}"
-    return f"| {sign} | {named}{more} | {_what(change)} | {counts.evidence(change)} | {note} |"
+    return table_row(sign, f"{named}{more}", _what(change), counts.evidence(change), note)
 
 
 def _what(change: Change) -> str:
@@ -598,8 +604,14 @@ def _place(field_change: FieldChange) -> str:
 
 
 def _urgency(field_change: FieldChange) -> int:
-    """Return the rank of a place: what is removed is first, then values that can be shown."""
-    return 0 if field_change.operation == "remove" else 1 if _turn(field_change) else 2
+    """Return the rank of a place: removals, added parts, values that can be shown, the rest."""
+    match field_change.operation:
+        case "remove":
+            return 0
+        case "add" if not field_change.field:
+            return 1
+        case _:
+            return 2 if _turn(field_change) else 3
 
 
 def _turn(field_change: FieldChange) -> str:
