@@ -192,7 +192,7 @@ ON_EXAMPLES = (
 )
 """Pages with commands that run on a copy of the examples."""
 
-ELSEWHERE = ("alert-tests.md",)
+ELSEWHERE = ("alert-tests.md", "approvals.md")
 """Pages that tests of their feature run."""
 
 
