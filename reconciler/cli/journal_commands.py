@@ -378,6 +378,10 @@ def move(*, to: str | None, base_url: str | None, options: Options, patience: Lo
     way = JournalMove(origin, to if to is not None else origin, address)
     run = run_entry(options, here, "move")
     if _place(project, way.to) != _place(project, way.origin):
+        # At the new place nothing would show that the end of a newer journal is missing.
+        here.refuse_gone()
+        if here.is_old_copy:
+            raise JournalError(f"{here.place} is an old copy: {bring_back('the newer one')}")
         became = carry(here, session.journal_at(way.to, way.target), way, run, patience)
     elif base_url is not None:
         became = readdress(here, way.target, run, patience)

@@ -100,6 +100,19 @@ def test_to_git_and_back(folder: Path, service: Served, golden: Golden) -> None:
     assert "arrived     from git:refs/reconciler/test" in shown
 
 
+def test_an_old_copy_stays_where_it_is(folder: Path, service: Served) -> None:
+    """A journal whose newer end is missing is not moved: the new place would not show that."""
+    file = folder / FILE
+    old = b"".join(file.read_bytes().splitlines(keepends=True)[:-1])
+    file.write_bytes(old)
+
+    ran = run(folder, service, "journal", "move", "--to", ".reconciler/other.jsonl")
+
+    assert ran.code == 8, ran.err
+    assert file.read_bytes() == old
+    assert not (folder / ".reconciler" / "other.jsonl").exists()
+
+
 def test_moved_again(folder: Path, service: Served) -> None:
     """The same move again changes nothing, before and after the project file is edited."""
     run(folder, service, "journal", "move", "--to", REF)
