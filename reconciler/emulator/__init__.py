@@ -49,7 +49,7 @@ _HOMES = {
     "faults": ("DroppedConnectionError", "Fault", "Faults", "Rule", "load_faults"),
     "life": ("tick",),
     "profile": ("Profile", "UnreadableSettingsError", "load_profile", "profile_of"),
-    "seeding": ("SEEDS",),
+    "resources": ("SEEDS",),
     "serving": ("serve",),
     "wire": ("utc_now",),
 }

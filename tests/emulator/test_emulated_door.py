@@ -7,6 +7,7 @@ from harness.emulated import Emulated
 from harness.golden import Golden
 from harness.routes import API_ROOT, DASHBOARDS, OVERWRITE, POLICIES, SLOS, VIEWS
 
+from reconciler import emulator
 from reconciler.emulator import profile_of
 from reconciler.emulator.endpoint import BODY_LIMIT
 
@@ -216,3 +217,8 @@ def test_fault_of_its_own() -> None:
         emulator.get(POLICIES)
 
     assert emulator.app.state.requests[-1].status == 500
+
+
+def test_every_exported_name_is_there() -> None:
+    """Each name that the package exports can be used, though its module is loaded on demand."""
+    assert [name for name in emulator.__all__ if not hasattr(emulator, name)] == []

@@ -1,6 +1,6 @@
 """`reconciler journal stats`: how many applied changes were reverted, hot-fixed or noisier.
 
-And how long repairs took. Source: docs/evidence.md.
+And how long repairs took. Source: docs/journal.md.
 """
 
 from __future__ import annotations
