@@ -82,13 +82,7 @@ async def find_drift(
         if BY_NAME[manifest.ref.kind].readable_by(api.assumptions)
         and history.of(manifest.ref).last is not None
     ]
-    observations = dict(
-        zip(
-            (manifest.ref for manifest in examined),
-            await observe_all(api, examined, history),
-            strict=True,
-        )
-    )
+    observations = await observe_all(api, examined, history)
     if prove:
         await proof(api, manifests, observations.values())
     compared = [

@@ -63,15 +63,14 @@ from reconciler.operations.open_session import Session, begin_session, open_api,
 from reconciler.planning.consequences import unexpected
 from reconciler.planning.decide import (
     Knowledge,
-    Older,
     OlderSeals,
     OlderSecrets,
+    PlanTarget,
     decide,
-    no_seals,
     without_own_secrets,
 )
 from reconciler.planning.find_drift import covers_ends, is_covered
-from reconciler.planning.make_plan import PlanTarget, identify
+from reconciler.planning.make_plan import identify
 from reconciler.planning.observe import observe_all
 from reconciler.project import Embedded
 from reconciler.project.settings import DriftIgnore
@@ -196,7 +195,6 @@ class Scene:
     observations: Mapping[model.Ref, model.Observation] = field(default_factory=dict)
     told: Mapping[model.Ref, tuple[model.Reason, ...]] = field(default_factory=dict)
     ignore: Sequence[DriftIgnore] = ()
-    older: Older = no_seals
 
     def about(self, ref: model.Ref) -> list[DriftIgnore]:
         """Return the rules of expected drift that are about a resource."""
@@ -207,11 +205,7 @@ class Scene:
         return decide(manifest, self._knowledge(manifest.ref, self.history.of(manifest.ref)))
 
     def _knowledge(self, ref: model.Ref, memory: Memory) -> Knowledge:
-        seen = self.observations[ref]
-        place = self.place
-        return Knowledge(
-            seen, memory, self.ids, place=str(place), salt=place.salt, seed=self.history.seed
-        )
+        return Knowledge(self.observations[ref], memory, self.ids, self.place, self.history.seed)
 
     def change_after(self, manifest: model.Manifest, new: NewBase) -> model.Change:
         """Return what the next plan would do, once the new base is in the journal."""
@@ -252,8 +246,7 @@ async def look(
         ref for manifest in manifests if manifest.ref in examined for ref in manifest.references
     }
     named = [manifest for manifest in manifests if manifest.ref in examined]
-    found = await observe_all(api, named, known.history)
-    observed = {manifest.ref: seen for manifest, seen in zip(named, found, strict=True)}
+    observed = await observe_all(api, named, known.history)
     known = identify(manifests, scene.history, observed)
     ids = {
         ref: seen.remote_id
@@ -339,7 +332,7 @@ def _merged(
     about = scene.about(manifest.ref)
     edited, ignored = without_expected(edited, ours if base is ABSENT else base, kind.shape, about)
     may_hold = tuple(filter(None, (*memory.candidates, ours)))
-    older = OlderSecrets(scene.older(manifest.ref, memory.remote_id), ours, scene.place.salt)
+    older = OlderSecrets(scene.place.older(manifest.ref, memory.remote_id), ours, scene.place.salt)
     hidden = older.hidden(veiled(edited, may_hold, kind.shape))
     live = in_usual_order(edited, kind.spec) if isinstance(edited, dict) else edited
     sides = MergeInputs(written=written, ours=ours, base=base, live=live, shown=hidden)
@@ -595,11 +588,11 @@ class _Run:
                 session.target.name,
                 embedded=isinstance(session.target, Embedded),
                 salt=session.salt(),
+                older=OlderSeals(lambda: self.journal.entries),
             ),
             history=self.journal.history,
             rules=MergeOptions(side=self.wanted.side, values=values),
             ignore=session.project.settings.drift_ignore,
-            older=OlderSeals(lambda: self.journal.entries),
         )
         every = (*session.workspace.manifests, *session.others)
         async with open_api(session) as api:

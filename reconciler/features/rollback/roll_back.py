@@ -39,9 +39,10 @@ from reconciler.model.quoting import listed, quoted
 from reconciler.operations.open_session import Session, files_naming
 from reconciler.operations.secret_sources import secrets_of
 from reconciler.planning.consequences import blocked_change, members_by_name
+from reconciler.planning.decide import PlanTarget
 from reconciler.planning.guards import PlanUnderGuard, UnderReview
 from reconciler.planning.guards.plan_limits import allowing, overriding, reviewing, splitting
-from reconciler.planning.make_plan import PlanTarget, plan_digest
+from reconciler.planning.make_plan import plan_digest
 from reconciler.project import Guards
 from reconciler.project.settings import UNDOES_ROLLBACK
 from reconciler.redaction.templates import pointing, references_in, resolve, secret_values, unsealed
