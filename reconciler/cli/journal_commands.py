@@ -163,7 +163,8 @@ def init(*, options: Options, patience: LockTimeout) -> None:
             if journal.header is None and not journal.is_gone:
                 _begin(journal, options)
                 return
-    if why := journal.why_missing or why_unconfirmed(journal):
+    old = f"this is an old copy: {bring_back('the newer one')}" if journal.is_old_copy else ""
+    if why := journal.why_missing or old or why_unconfirmed(journal):
         way = f"`{on_manifests('apply', '--new-journal')}`"
         raise JournalError(f"{why}. If it cannot be: read the plan; {way} confirms a new journal")
     if not options.quiet:

@@ -389,8 +389,9 @@ def _journal(session: Session, options: Options) -> list[Check]:
     is_open = _is_open_to_others(journal.place)
     if is_open:
         detail += "; others can write to it, so it proves nothing: take that away with `chmod o-w`"
-    bad = torn or journal.is_old_copy or unconfirmed or is_open
-    checks = [Check("journal", "warning" if bad else "ok", detail)]
+    sound: CheckState = "warning" if torn or unconfirmed or is_open else "ok"
+    code = ExitCode.JOURNAL if journal.is_old_copy else ExitCode.DONE
+    checks = [Check("journal", "failed" if code else sound, detail, code)]
     unsettled = [*map(str, journal.history.unsettled())]
     if unsettled:
         settle = on_journal("settle", f"{unsettled[0]} --id ID", environment=session.name)
