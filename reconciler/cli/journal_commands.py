@@ -181,8 +181,6 @@ def _begin(journal: Journal, options: Options) -> None:
 
 
 class _Finding(NamedTuple):
-    """A finding about a readable journal, and its remedy."""
-
     name: str
     message: str
     remedy: str
@@ -469,7 +467,7 @@ def rename(*, old: str, new: str, options: Options, patience: LockTimeout) -> No
     created a second time. The service is not asked.
     """
     was, ref = ref_of(old), ref_of(new)
-    _check_names(was, ref)
+    _check_can_rename(was, ref)
     opened = opened_journal(options)
     run = run_entry(options, opened, "rename")
     with opened.locked(run.run, patience):
@@ -510,8 +508,7 @@ def forget(*, ref: str, options: Options, patience: LockTimeout) -> None:
         words(safe(f"{wanted}{which} {outcome}, and {lost}"))
 
 
-def _check_names(was: Ref, ref: Ref) -> None:
-    """Raise UsageError unless a resource can be renamed so."""
+def _check_can_rename(was: Ref, ref: Ref) -> None:
     if was.kind != ref.kind:
         raise UsageError(f"{was} cannot become {ref}: a resource stays of its kind")
     if was == ref:

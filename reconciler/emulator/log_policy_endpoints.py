@@ -257,7 +257,6 @@ class _Held:
     severities: list[str]
 
     def shown(self, call: Call) -> LogPolicy:
-        """Return the policy as it is answered, with its severities where the profile says so."""
         if call.profile.policy_severities == "hidden":
             return self.policy
         return self.policy.model_copy(update={"log_rules": LogRules(severities=self.severities)})

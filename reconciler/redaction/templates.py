@@ -182,7 +182,6 @@ def _is_literal(parts: tuple[str | SecretHole | RefHole, ...]) -> bool:
 
 
 def _templates(document: Json) -> list[Template]:
-    """Return all templates of a document."""
     return _texts(document, (Template,))
 
 

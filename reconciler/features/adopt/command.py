@@ -528,12 +528,11 @@ class _Run:
     files: list[Edited] = field(default_factory=list)
 
     def made(self) -> AdoptionRun:
-        """Merge the wanted resources, and compute the new texts of their files."""
         session = self.session
         manifests = session.workspace.manifests
         chosen = set(self.wanted.refs)
         named = [manifest for manifest in manifests if self.wanted.every or manifest.ref in chosen]
-        self._find(named)
+        self._find_texts(named)
         scene = asyncio.run(self._look(named))
         adoptions = {
             manifest.ref: self._adoption(manifest, scene)
@@ -565,7 +564,6 @@ class _Run:
 
     @property
     def folders(self) -> set[Path]:
-        """Return the folders of the files that are adopted into."""
         return {
             script.path.resolve().parent
             for original in self.originals.values()
@@ -573,8 +571,7 @@ class _Run:
             if script is not None
         }
 
-    def _find(self, named: Sequence[Manifest]) -> None:
-        """Find the original text of each manifest."""
+    def _find_texts(self, named: Sequence[Manifest]) -> None:
         project = self.session.project
         self.roots = sources_of(manifest_paths(self.options, project), project.root).roots
         read = self.session.workspace.read
@@ -707,7 +704,6 @@ class _Run:
 
 
 def _changed(before: Workspace, after: Workspace) -> set[Ref]:
-    """Return the resources that `after` declares with another spec than `before`."""
     was = {manifest.ref: manifest.spec for manifest in before.manifests}
     return {manifest.ref for manifest in after.manifests if was.get(manifest.ref) != manifest.spec}
 

@@ -421,7 +421,6 @@ def _rows(found: BaseDrift, difference: StrayedDocument) -> Iterator[str]:
 def _cells(
     found: BaseDrift, difference: StrayedDocument, differing: FieldBesideDocument
 ) -> tuple[str, str, str]:
-    """Return the place of a field, and its value on both sides."""
     path = tuple(differing["path"])
     words = found.places.get((difference["ref"], path)) or place(path)
     base, live = differing.get("base", ABSENT), differing.get("live", ABSENT)

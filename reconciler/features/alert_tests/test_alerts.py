@@ -133,7 +133,6 @@ def _named(manifest: Manifest) -> Callable[[Complaint], Complaint]:
 
 
 def _complaint(manifest: Manifest, test: AlertTest, root: Path, finding: Finding) -> Complaint:
-    """Return a complaint at the place of a test, with the lines of its file."""
     file, line, column = test.place
     try:
         text = (root / file).read_text(encoding="utf-8-sig")

@@ -697,7 +697,6 @@ def audit(*, options: Options, days: int, form: str, fail_on: str | None) -> int
 
 
 def _shown(made: Audit, form: str, session: Session, style: Style) -> str:
-    """Return an audit in a format by its name."""
     match form:
         case "json":
             return audit_json(made, session.name, session.target.name)

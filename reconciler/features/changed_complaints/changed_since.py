@@ -78,7 +78,6 @@ ChangedDocuments: TypeAlias = tuple[range, ...]
 def _changed_lines(
     revision: Revision, root: Path, checked: Checked
 ) -> Iterator[tuple[str, ChangedDocuments]]:
-    """Yield the name and the changed lines of each file that has some."""
     named = {root / found.file for found in checked.workspace.complaints} | {root / PROJECT_FILE}
     with TemporaryDirectory(prefix="reconciler-") as folder:
         write_files(revision, Path(folder))

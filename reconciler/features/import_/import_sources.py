@@ -518,7 +518,6 @@ def _record_seen(
 
 
 def _unreported(seen: Seen, kind: Kind) -> Iterator[tuple[Place, str]]:
-    """Yield the place and the name of each field that the answer lacks."""
     for path in seen.unseen:
         shape, place = kind.shape, list[str | int]()
         value: Json | Missing = seen.document
