@@ -206,9 +206,8 @@ def examine(
 def tips_of(event: trust.Event, place: ProjectLocation) -> list[str]:
     """Return the known last commits of the default branch, newest first.
 
-    The forge names one with most events; a repeated job has an older one. The fetched commit counts
-    too, unless `origin` is another repository, or a repository is nested in another: a change may
-    have added one of the two.
+    Most events name one; in a repeated job it is an older one. The fetched commit counts too,
+    unless `origin` is another repository, or repositories are nested: a change may cause either.
     """
     commits = place.commits
     named = [event.named_commit] if event.is_on_default and event.named_commit else []

@@ -237,7 +237,7 @@ class Conversation:
         """Show the plan, as far as the input `comment` asks for it, or why there is none."""
         plan, failure, environment = result.plan, result.failure, result.checked.environment
         if plan is None:
-            # Without the digest of the plan before.
+            # The new marker has no digest, so that the plan shown before cannot be applied.
             assert failure is not None  # noqa: S101 - else there is a plan
             marker, why = self._marker(environment, "failed"), (failure.words, failure.errors)
             return self._put(results.failed_comment(marker, *why, self.origin(), result.notes))

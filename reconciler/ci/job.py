@@ -432,7 +432,6 @@ class Job:
         return beside_lines or (failure.is_logged and not self.talk.runner.is_forge)
 
     def _write_sarif(self) -> None:
-        """Write the complaints to a SARIF file, if one is wanted. Raises InvalidInput."""
         file, checked = self.talk.inputs.sarif_file, self.result.checked
         if file is not None:
             checkout.refuse_links(file)

@@ -223,7 +223,6 @@ def _overridden(lines: str) -> OverrideReasons:
 
 
 def _waits(given: Mapping[str, str]) -> dict[str, LockTimeout]:
-    """Return how long an apply waits before its lock, by the name of the input."""
     waits: dict[str, LockTimeout] = {}
     for name in filter(given.get, added.BEFORE_LOCK):
         with _named(name):

@@ -399,7 +399,7 @@ def _at_address(session: Session, base_url: str | None) -> tuple[Journal, str]:
     Raises UsageError and InvalidInput.
     """
     here, target = session.unread_journal(), session.target
-    address = _address(base_url, target)
+    address = _target_after(base_url, target)
     here.read()
     warn_of_lost_end(here, session.reporter)
     header = here.header
@@ -412,8 +412,7 @@ def _at_address(session: Session, base_url: str | None) -> tuple[Journal, str]:
     return here, address
 
 
-def _address(base_url: str | None, target: Target) -> str:
-    """Return the target after the move. Raises UsageError and InvalidInput."""
+def _target_after(base_url: str | None, target: Target) -> str:
     if base_url is None:
         return target.name
     if isinstance(target, Embedded):

@@ -290,7 +290,6 @@ class FaultInjection:
 
 
 async def _send(answer: _Answer, fault: Fault, connection: tuple[Scope, Receive, Send]) -> None:
-    """Send an answer whole, in drops, or cut short."""
     scope, receive, send = connection
     body = answer.body if fault.truncate is None else answer.body[: fault.truncate]
     breaks_off = len(body) < len(answer.body) and fault.declared == "whole"

@@ -251,7 +251,7 @@ _NOT_KEPT = frozenset(("disabled", "placement", "logRules"))
 
 @dataclass(frozen=True)
 class _Held:
-    """A stored policy with its severities, which not every service shows; an empty list is all."""
+    """A stored policy with its severities, which some services hide; an empty list means all."""
 
     policy: LogPolicy
     severities: list[str]

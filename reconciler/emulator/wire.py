@@ -7,8 +7,8 @@ for which the service itself would refuse the zero value.
 
 In a query, objects travel as dotted flat keys and arrays as repeated keys, as in
 `filter.status=A&filter.status=B&pagination.pageSize=100`; another deployment may send each object
-as JSON. Ranges, texts and labels come in the form of the profile, and leave in that of the models:
-a range of `from` and `to`, a text as it is, labels as a map. Source: docs/assumptions.md.
+as JSON. Ranges, texts and labels have the form of the profile in a query; the models always have a
+range of `from` and `to`, a text as it is, and labels as a map. Source: docs/assumptions.md.
 
 A record that a client sent comes with the fields that were sent, in their order, and with those
 that the service has set since. A record that the service made comes with all its fields.

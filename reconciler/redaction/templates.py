@@ -45,7 +45,7 @@ class SecretHole:
 
 @dataclass(frozen=True, slots=True)
 class RefHole:
-    """The remote id of another resource."""
+    """A place for the remote id of another resource, filled in just before sending."""
 
     ref: Ref
 

@@ -230,7 +230,7 @@ def standing(
 
 
 def _subject(items: Sequence[_Item]) -> str:
-    """Return items joined from the inside out, without counted items around a named unique item."""
+    """Return items joined from the inside out, without the counted items around a unique name."""
     if not items:
         return ""
     inner = items[-1]

@@ -223,8 +223,8 @@ def _rolling_back(remark: model.RollsBack, mark: ValueMark) -> str:
 def after_rollback(remark: model.RollsBack, mark: ValueMark = str) -> Iterator[str]:
     """Yield how to change the manifests that still declare what is rolled back.
 
-    First where, with the command that does it, then where to look in git: a run records its commit,
-    which need not be the change.
+    First come the places, with the command that edits them; then the range of commits to search in
+    git, as the commit of a run need not be the one with the change.
     """
     if not remark.refs:
         return

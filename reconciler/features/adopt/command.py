@@ -184,8 +184,8 @@ def _put_in_object(
 class Scene:
     """The inputs that all adoptions of a run share.
 
-    `rules` are the options of each merge. `told` are the reasons why it is not certain, or not in
-    the journal yet, which object a manifest is about. What rules of `ignore` cover is left alone.
+    `rules` are the options of each merge. `told` has, by resource, the reasons why its object is
+    not certain, or not in the journal yet. What rules of `ignore` cover is left alone.
     `older` returns the seals of secrets that a resource ever held.
     """
 
@@ -408,7 +408,7 @@ def _new_base(
     return NewBase(
         declared=declared,
         remote_id=change.remote_id,
-        # A field that another overwrote stays unread: the revision stays that of our last write.
+        # A field that another writer changed stays unread, so the revision of our last write stays.
         revision=memory.last.revision if seen.overwritten and memory.last else seen.revision,
         seen=digest(live),
         protect=memory.protected,

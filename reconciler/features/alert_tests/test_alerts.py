@@ -66,7 +66,7 @@ class TestReport:
 
 
 def with_tests(manifests: Sequence[Manifest]) -> Iterator[tuple[Manifest, list[AlertTest]]]:
-    """Yield the manifests that have tests, with them."""
+    """Yield each manifest that has tests, and its tests."""
     for manifest in manifests:
         if manifest.added and (tests := tests_of(manifest.added)):
             yield manifest, tests

@@ -320,7 +320,7 @@ def judged(
 ) -> tuple[list[AuditFinding], list[Unjudged]]:
     """Return the findings of the checks, and the checks that cannot be made, by what is lacking.
 
-    `own` of what is declared are the manifests that are judged, of all kinds.
+    Only the manifests in `declared.own` are judged; they are of all kinds.
     """
     found: list[AuditFinding] = []
     lacking: dict[Rest, list[str]] = defaultdict(list)

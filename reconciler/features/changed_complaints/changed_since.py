@@ -117,7 +117,7 @@ def _covers(changed: dict[str, ChangedDocuments], file: str, line: int) -> bool:
 
 
 _LOST = "M503"
-"""A reference to what is not declared: removing or renaming that changed another file."""
+"""The code of a broken reference. Its cause, a removed or renamed resource, is in another file."""
 
 
 def _is_about(

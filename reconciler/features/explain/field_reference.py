@@ -461,7 +461,7 @@ _FILE = "reconciler.yaml"
 
 @dataclass(frozen=True, slots=True)
 class Several:
-    """A short path that ends several fields."""
+    """The fields that a short path may mean, as all their paths end in it."""
 
     typed: str
     fields: tuple[Field, ...]

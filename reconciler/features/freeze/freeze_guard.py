@@ -330,7 +330,7 @@ POLL_SECONDS = 60.0
 
 @dataclass(frozen=True, slots=True)
 class Thawing(NamedWait):
-    """The environment is frozen; `said` is the reason."""
+    """The run waits until the environment is no longer frozen; `said` is the reason."""
 
     what = "the end of a freeze"
 

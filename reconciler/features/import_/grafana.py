@@ -86,11 +86,11 @@ class Panel:
     notes: Notes
 
     def leave(self, what: str, why: str) -> None:
-        """Add a part of the panel; "" is the panel itself."""
+        """Note a part of the panel that is not imported; "" is the panel itself."""
         self.notes.leave(": ".join(filter(None, (self.name, what))), why)
 
     def leave_unless(self, usual: Sequence[Json], *path: str) -> None:
-        """Add a setting with its value, unless it equals the widget's own behaviour."""
+        """Note a setting that is not imported, unless a widget does by itself what it says."""
         *around, key = path
         value = self.fields.inner(*around).value(key)
         if value is not None and value not in usual:

@@ -439,7 +439,7 @@ class _Work:
             return False
         record = brief.whole
         why = self.hiding.why_not(record)
-        for variables in self._used_by([record]).values():
+        for variables in self._new_variables_in([record]).values():
             if any(self.hiding.lies_in(str(variable)) for variable in variables.values()):
                 why = IN_A_VARIABLE
         if why:
@@ -447,8 +447,9 @@ class _Work:
             self.result.skipped.append(Left(called, why, ExitCode.INVALID))
         return bool(why)
 
-    def _used_by(self, records: Iterable[ImportRecord]) -> dict[str, dict[str, ProjectVariable]]:
-        """Return the new variables that records name, by environment."""
+    def _new_variables_in(
+        self, records: Iterable[ImportRecord]
+    ) -> dict[str, dict[str, ProjectVariable]]:
         texts = (text for record in records for text in record.expressions.values())
         whole = "\n".join(texts)
         return {
@@ -628,8 +629,7 @@ class _Work:
             journal.append(known)
 
     def _declare_variables(self) -> None:
-        """Write the variables of new manifests into the project file, before the manifests."""
-        found = self._used_by(candidate.brief.record for candidate in self.matched.new)
+        found = self._new_variables_in(candidate.brief.record for candidate in self.matched.new)
         used = {name: more for name, more in found.items() if more}
         file = self.session.project.file
         if used and file is not None:

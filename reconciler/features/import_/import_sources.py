@@ -387,7 +387,6 @@ async def _from_service(
 
 
 def _check_wanted(wanted: Sequence[tuple[Kind, str]], session: Session) -> None:
-    """Raise UsageError for a kind that cannot be read from the service, and for an invalid id."""
     for kind, name in wanted:
         if not kind.readable_by(session.environment.api):
             raise UsageError(
@@ -401,7 +400,6 @@ def _check_wanted(wanted: Sequence[tuple[Kind, str]], session: Session) -> None:
 
 
 def _check_environments(names: Sequence[str], known: Collection[str], here: str) -> None:
-    """Raise UsageError unless these are environments, among them the environment of this run."""
     unknown = next((name for name in names if name not in known), "")
     if unknown:
         near = shortened(unknown, known)

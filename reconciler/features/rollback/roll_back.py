@@ -165,7 +165,7 @@ def before_of(
 
 
 def way_back(session: Session, found: Found) -> WayBack:
-    """Return the way back of the manifests to the states before a run."""
+    """Return the edits by which the manifests declare the states before a run again."""
     history = found.journal.history
     ids = {ref: known.remote_id for ref, known in history.memories.items() if known.remote_id}
     wanted: dict[model.Ref, dict[str, Json]] = {

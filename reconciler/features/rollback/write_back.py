@@ -113,7 +113,7 @@ NewValue: TypeAlias = "tuple[Place, Json | Missing]"
 
 @dataclass(slots=True)
 class ValueFinder:
-    """ValueFinder of the places of values. `project` is the project file, None if there is none."""
+    """Finds where values are written. `project` is the project file, None if there is none."""
 
     originals: Originals
     project: File | None
@@ -794,7 +794,7 @@ class WayBack:
         return known
 
     def _is_unlike(self, manifest: Manifest) -> bool:
-        """Return whether a manifest differs from what is wanted in more than it is to."""
+        """Return whether a manifest differs from the wanted state in more fields than it should."""
         ref = manifest.ref
         return not self._unwanted(ref, self.now(manifest)) <= self._unwanted(ref, self.aims[ref])
 
@@ -811,7 +811,7 @@ class WayBack:
 
 
 def _changed(before: Workspace, after: Workspace) -> dict[Ref, set[Path]]:
-    """Return the manifests that declare something else afterwards, or are gone: the fields."""
+    """Map each manifest that is gone or declares something else afterwards to those fields."""
     now = {manifest.ref: manifest for manifest in after.manifests}
     return {
         manifest.ref: set(_leaves(manifest.spec, now[manifest.ref].spec, ANY))
