@@ -3,7 +3,7 @@
 Decisions are made on whole documents. What a plan or a drift report shows of a live document is
 redacted once, after all of it is decided.
 
-Older secrets are texts of live with a secret that the manifests no longer name, or not there. A
+Older secrets are values in live of secrets that the manifests no longer name, or name elsewhere. A
 copy of a widget keeps the value that its secret had when it was copied, and the manifests declare
 no secret at that place. Only the seals in the journal can identify such a value.
 """
@@ -181,7 +181,7 @@ class OlderSecrets:
 
 @dataclass(frozen=True, slots=True)
 class LiveRedaction:
-    """One live document, and what shows which of its values are or were secrets.
+    """One live document, and the declarations and seals that identify the secrets in it.
 
     `written` are all declarations that live may have; what was sent comes before what is about to
     be sent.

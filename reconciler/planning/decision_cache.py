@@ -1,10 +1,10 @@
 """Decisions that are not made at the end of a plan: earlier, or by an earlier plan.
 
 A resource without references is decided while other reads are in flight; the decision is used only
-if its inputs did not change. Decisions of an earlier plan about unchanged pairs of manifest and
-answer are kept: only those without a write and without any reason, as for all others the reader
-needs the documents. Where the manifest, the journal, the ids that it refers to and the bytes of
-each answer are the same, the decision is the same. Source: docs/performance.md.
+if its inputs did not change. A decision of an earlier plan is used again where the manifest, the
+journal, the ids that it refers to and the bytes of each answer are the same. Only decisions without
+a write and without any reason are kept: for all others the reader needs the documents.
+Source: docs/performance.md.
 """
 
 from __future__ import annotations

@@ -283,7 +283,7 @@ def identify(
     `observed` is what look-ups found, where they were made already.
     """
     objects = {
-        manifest.ref: _meant(manifest, history, (observed or {}).get(manifest.ref))
+        manifest.ref: _object_of_manifest(manifest, history, (observed or {}).get(manifest.ref))
         for manifest in manifests
     }
     claims: dict[LiveObject, list[Ref]] = {}
@@ -296,7 +296,7 @@ def identify(
     taken: set[Ref] = set()
     for ref, pair in objects.items():
         own = history.of(ref)
-        mine = _object(ref.kind, own)
+        mine = _object_of_memory(ref.kind, own)
         rivals = (
             tuple(sorted(rival for rival in claims.get(pair, ()) if rival != ref)) if pair else ()
         )
@@ -338,8 +338,9 @@ def _followed(
     return own, before
 
 
-def _meant(manifest: Manifest, history: History, seen: Observation | None) -> LiveObject | None:
-    """Return the object that a manifest is about, None where it is unknown."""
+def _object_of_manifest(
+    manifest: Manifest, history: History, seen: Observation | None
+) -> LiveObject | None:
     kind = BY_NAME[manifest.ref.kind]
     if kind.singleton:
         return kind.name, None
@@ -353,8 +354,7 @@ def _meant(manifest: Manifest, history: History, seen: Observation | None) -> Li
     return None if known is None else (kind.name, kind.normal_id(known))
 
 
-def _object(kind: str, memory: Memory) -> LiveObject | None:
-    """Return the object that a memory is about, None where there is none."""
+def _object_of_memory(kind: str, memory: Memory) -> LiveObject | None:
     if BY_NAME[kind].singleton:
         return None if memory.is_blank else (kind, None)
     known = memory.remote_id
@@ -365,7 +365,7 @@ def _owners(history: History) -> dict[LiveObject, list[Ref]]:
     """Map each object to the names under which the journal remembers it, the newest first."""
     owners: dict[LiveObject, list[Ref]] = {}
     for ref, memory in history.memories.items():
-        live_object = _object(ref.kind, memory) if ref.kind in BY_NAME else None
+        live_object = _object_of_memory(ref.kind, memory) if ref.kind in BY_NAME else None
         if live_object is not None:
             owners.setdefault(live_object, []).insert(0, ref)
     return owners
@@ -374,13 +374,13 @@ def _owners(history: History) -> dict[LiveObject, list[Ref]]:
 def orphans_in(history: History, manifests: Sequence[Manifest]) -> list[tuple[Ref, Memory]]:
     """Return the resources that were written once and are no longer declared under any name."""
     declared = {manifest.ref for manifest in manifests}
-    about = {_object(ref.kind, history.of(ref)) for ref in declared} - {None}
+    about = {_object_of_memory(ref.kind, history.of(ref)) for ref in declared} - {None}
     return [
         (ref, memory)
         for ref, memory in sorted(history.memories.items())
         if memory.exists
         and ref not in declared
-        and (ref.kind not in BY_NAME or _object(ref.kind, memory) not in about)
+        and (ref.kind not in BY_NAME or _object_of_memory(ref.kind, memory) not in about)
     ]
 
 

@@ -124,7 +124,6 @@ def _forms(secret: str) -> tuple[str, ...]:
 
 
 def _is_long(value: str) -> bool:
-    """Return whether a value is searched for inside other texts."""
     return len(value) >= SHORTEST_FOUND_INSIDE
 
 

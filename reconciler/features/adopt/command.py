@@ -183,8 +183,8 @@ def _put_in_object(
 class Scene:
     """The inputs that all adoptions of a run share.
 
-    `rules` are the options of each merge. `told` are the reasons why it is not certain, or not in
-    the journal yet, which object a manifest is about. What rules of `ignore` cover is left alone.
+    `rules` are the options of each merge. `told` has, by resource, the reasons why its object is
+    not certain, or not in the journal yet. What rules of `ignore` cover is left alone.
     `older` returns the seals of secrets that a resource ever held.
     """
 
@@ -401,7 +401,7 @@ def _new_base(
     return NewBase(
         declared=declared,
         remote_id=change.remote_id,
-        # A field that another overwrote stays unread: the revision stays that of our last write.
+        # A field that another writer changed stays unread, so the revision of our last write stays.
         revision=memory.last.revision if seen.overwritten and memory.last else seen.revision,
         seen=digest(live),
         protect=memory.protected,
@@ -521,12 +521,11 @@ class _Run:
     files: list[Edited] = field(default_factory=list)
 
     def made(self) -> AdoptionRun:
-        """Merge the wanted resources, and compute the new texts of their files."""
         session = self.session
         manifests = session.workspace.manifests
         chosen = set(self.wanted.refs)
         named = [manifest for manifest in manifests if self.wanted.every or manifest.ref in chosen]
-        self._find(named)
+        self._find_texts(named)
         scene = asyncio.run(self._look(named))
         adoptions = {
             manifest.ref: self._adoption(manifest, scene)
@@ -558,7 +557,6 @@ class _Run:
 
     @property
     def folders(self) -> set[Path]:
-        """Return the folders of the files that are adopted into."""
         return {
             script.path.resolve().parent
             for original in self.originals.values()
@@ -566,8 +564,7 @@ class _Run:
             if script is not None
         }
 
-    def _find(self, named: Sequence[Manifest]) -> None:
-        """Find the original text of each manifest."""
+    def _find_texts(self, named: Sequence[Manifest]) -> None:
         project = self.session.project
         self.roots = sources_of(manifest_paths(self.options, project), project.root).roots
         read = self.session.workspace.read
@@ -700,7 +697,6 @@ class _Run:
 
 
 def _changed(before: Workspace, after: Workspace) -> set[Ref]:
-    """Return the resources that `after` declares with another spec than `before`."""
     was = {manifest.ref: manifest.spec for manifest in before.manifests}
     return {manifest.ref for manifest in after.manifests if was.get(manifest.ref) != manifest.spec}
 

@@ -241,7 +241,6 @@ class KeyedList:
         return bool(secrets)
 
     def _homes(self, items: KeyedItems, name: str) -> list[KeyedItem]:
-        """Return the places of an item in all lists of one side."""
         return items.get(key_of(self.shape, name), [])
 
     def _base(self, name: str) -> Json | Missing:

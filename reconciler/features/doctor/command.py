@@ -316,7 +316,6 @@ def _key() -> Check:
 
 
 def _secrets(session: Session) -> Iterator[Check]:
-    """Yield for each listed secret where it comes from, and whether a plan can read it."""
     known = secrets_of(session.project, session.name, session.environment, os.environ)
     for name in known.places:
         if why := known.why(name):

@@ -214,7 +214,7 @@ def with_own_rules(plan: Plan, rules: Sequence[Rule], guards: Guards, today: dat
         return plan
     messages = [
         message
-        for message in _said(plan, written, holding)
+        for message in _rule_messages(plan, written, holding)
         if message.rule.code not in (*guards.allow, *message.manifest.exempt)
     ]
     objections = [
@@ -233,10 +233,9 @@ def with_own_rules(plan: Plan, rules: Sequence[Rule], guards: Guards, today: dat
     return replace(plan, changes=noted, guarded=(*plan.guarded, *objections))
 
 
-def _said(
+def _rule_messages(
     plan: Plan, written: Sequence[tuple[Change, Manifest]], rules: Sequence[Rule]
 ) -> Iterator[_Said]:
-    """Yield the message of each rule about each change."""
     questions = [
         RuleInput(
             {
