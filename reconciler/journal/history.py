@@ -659,9 +659,7 @@ def _runs(entries: Sequence[journaled.Entry]) -> Iterator[journaled.Entry]:
         yield from run.approvals
 
 
-def resource_entries(
-    ref: Ref, memory: Memory, at: str, older: Sealed = frozenset()
-) -> Iterator[journaled.Entry]:
+def resource_entries(ref: Ref, memory: Memory, at: str, older: Sealed) -> Iterator[journaled.Entry]:
     """Yield the entries of a memory: the writes in doubt, then one entry for the rest."""
     yield from memory.doubted
     yield journaled.Compacted(

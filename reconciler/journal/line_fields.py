@@ -23,24 +23,20 @@ from reconciler.syntax.expressions import find_sealed, sealed_parts
 
 
 class LazyJson:
-    """A document inside a JSON text; `place` lists the names of the objects around it.
+    """A document inside a JSON text; `place` lists the names of the objects around it."""
 
-    The JSON text is the part from `start` to `end` of a text that many documents share.
-    """
+    __slots__ = ("_opened", "_place", "_text")
 
-    __slots__ = ("_opened", "_text", "end", "place", "start")
-
-    def __init__(self, text: bytes, start: int, end: int, place: tuple[str, ...]) -> None:
+    def __init__(self, text: bytes, place: tuple[str, ...]) -> None:
         """Point at a text that was parsed before, and so can be parsed again."""
-        self._text = text
-        self.start, self.end, self.place = start, end, place
+        self._text, self._place = text, place
         self._opened: dict[str, Json] | None = None
 
     def open(self) -> dict[str, Json]:
         """Return the document; the same object until it is folded."""
         if self._opened is None:
-            found = json.loads(self._text[self.start : self.end])
-            for name in self.place:
+            found = json.loads(self._text)
+            for name in self._place:
                 found = found[name]
             self._opened = found
         return self._opened

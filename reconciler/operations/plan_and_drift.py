@@ -321,7 +321,7 @@ def key_of_decisions(session: Session) -> str:
         "target": session.target.name,
         "settings": session.environment.model_dump(mode="json", by_alias=True),
         "salt": session.salt(),
-        "journal": [content.end, content.count],
+        "journal": [content.end, len(content.sums)],
     }
     return digest(about)
 
