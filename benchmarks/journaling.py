@@ -130,5 +130,5 @@ def _store(name: str, folder: Path) -> Iterator[Store]:
             yield GitStore(GitRemote(checkout, "refs/reconciler/bench", "", os.environ), "git")
         case _:
             bucket = Bucket("memory://", os.environ)
-            bucket._store = MemoryStore()  # noqa: SLF001 - what a bucket is asked by
+            bucket._opened = MemoryStore()  # noqa: SLF001 - what a bucket is asked by
             yield ObjectStore(bucket)

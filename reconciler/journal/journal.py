@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import Enum
+from functools import cached_property
 from uuid import uuid4
 
 from reconciler.errors import InvalidInput, JournalError, Locked
@@ -46,7 +47,7 @@ from reconciler.runtime.advice import bring_back, lead_back, on_journal
 from reconciler.runtime.progress import Keeping, Waits
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(kw_only=True)
 class Journal:
     """Header, entries and their sums, over a store.
 
@@ -76,19 +77,16 @@ class Journal:
     _lease: Lease | None = None
     _renewed: float = 0
     _wrote: bool = False
-    _actor: str | None = None
 
     @property
     def place(self) -> str:
         """The name of the journal in messages."""
         return self.store.place
 
-    @property
+    @cached_property
     def actor(self) -> str:
         """The actor of the run, looked up once."""
-        if self._actor is None:
-            self._actor = self.who()
-        return self._actor
+        return self.who()
 
     @property
     def header(self) -> journaled.Header | None:

@@ -22,28 +22,19 @@ from reconciler.runtime.connection import is_part
 from reconciler.syntax.expressions import find_sealed, sealed_parts
 
 
+@dataclass(frozen=True, slots=True)
 class LazyJson:
-    """A document inside a JSON text; `place` lists the names of the objects around it."""
+    """A document inside a JSON text, parsed at each use; `place` names the objects around it."""
 
-    __slots__ = ("_opened", "_place", "_text")
-
-    def __init__(self, text: bytes, place: tuple[str, ...]) -> None:
-        """Point at a text that was parsed before, and so can be parsed again."""
-        self._text, self._place = text, place
-        self._opened: dict[str, Json] | None = None
+    text: bytes
+    place: tuple[str, ...]
 
     def open(self) -> dict[str, Json]:
-        """Return the document; the same object until it is folded."""
-        if self._opened is None:
-            found = json.loads(self._text)
-            for name in self._place:
-                found = found[name]
-            self._opened = found
-        return self._opened
-
-    def fold(self) -> None:
-        """Make it text again."""
-        self._opened = None
+        """Return the document, a new object each time."""
+        found: dict[str, Any] = json.loads(self.text)
+        for name in self.place:
+            found = found[name]
+        return found
 
 
 class LazyField:
@@ -80,13 +71,6 @@ def held(owner: object, name: str) -> Any:
 def pack(owner: object, name: str, packed: LazyJson) -> None:
     """Store a value as text from now on."""
     owner.__dict__[name] = packed
-
-
-def fold(owner: object, name: str) -> None:
-    """Make a value text again, if it was text."""
-    value = owner.__dict__[name]
-    if isinstance(value, LazyJson):
-        value.fold()
 
 
 _SHOWN = 80

@@ -245,7 +245,6 @@ class EarlyDecisions:
         if self.decided is not None:
             left = self.decided.let_go(manifest, change, self.cover)
             if left is not None:
-                knowledge.memory.fold()
                 manifest.fold()
                 return left
         self.made[manifest.ref] = knowledge, change
