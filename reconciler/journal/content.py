@@ -17,7 +17,7 @@ from reconciler.document import Json
 from reconciler.errors import InvalidInput, JournalError
 from reconciler.journal import entries as journaled
 from reconciler.journal import line_fields as of
-from reconciler.journal.line_fields import JournalLine, LazyJson, held, in_lines, pack
+from reconciler.journal.line_fields import JournalLine, LazyJson, held, in_lines
 from reconciler.journal.store import Ending, Store
 from reconciler.model import Ref, ServerInfo
 from reconciler.runtime.advice import LOST_JOURNAL, on_journal
@@ -101,7 +101,8 @@ def _pack(entry: journaled.Entry, line: bytes) -> None:
     owner: object = entry.last if isinstance(entry, journaled.Compacted) else entry
     name = journaled.DOCUMENTS.get(type(owner), "")
     if name and held(owner, name) is not None:
-        pack(owner, name, LazyJson(line, (name,) if owner is entry else ("last", name)))
+        place = (name,) if owner is entry else ("last", name)
+        owner.__dict__[name] = LazyJson(line, place)
 
 
 SUM_DIGITS = 16

@@ -38,7 +38,7 @@ class LazyJson:
 
 
 class LazyField:
-    """A field of a dataclass without slots; its value may be packed."""
+    """A field of a dataclass without slots; its value may be a `LazyJson`, which it opens."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -55,22 +55,9 @@ class LazyField:
         owner.__dict__[self._name] = value
 
 
-def let_open(kind: type, name: str) -> None:
-    """Allow a field of a dataclass to hold a packed value.
-
-    This is done outside the class, where the descriptor is not taken for a default of the field.
-    """
-    setattr(kind, name, LazyField(name))
-
-
 def held(owner: object, name: str) -> Any:
     """Return the value of such a field as it is stored, to pass it on unopened."""
     return owner.__dict__[name]
-
-
-def pack(owner: object, name: str, packed: LazyJson) -> None:
-    """Store a value as text from now on."""
-    owner.__dict__[name] = packed
 
 
 _SHOWN = 80

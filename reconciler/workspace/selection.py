@@ -180,15 +180,11 @@ class Selection:
     def check_named(self, known: Iterable[Ref]) -> None:
         """Raise UsageError if a resource is selected by name and no manifest declares it."""
         by_name = {str(ref): ref for ref in known}
-        for ref in self.named():
-            if ref not in by_name.values():
+        for ref in (term.named for term in _terms_of(self.select)):
+            if ref is not None and ref not in by_name.values():
                 near = nearest(str(ref), by_name)
                 hint = f"; did you mean {near}?" if near else ""
                 raise UsageError(f"--select {ref}: no manifest declares it{hint}")
-
-    def named(self) -> Iterator[Ref]:
-        """Yield the resources that are selected by their full names."""
-        yield from (ref for term in _terms_of(self.select) if (ref := term.named) is not None)
 
     def flags(self) -> list[str]:
         """Return the command-line arguments for the same selection."""
