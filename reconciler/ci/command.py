@@ -36,7 +36,7 @@ from reconciler.operations.open_project import Options, open_project
 from reconciler.project import BASE_URL, MOST_SHARDS, SHARD, Environment, choose_environment
 from reconciler.report.ci_documents import matrix_json
 from reconciler.runtime.advice import PlanOfJob, in_job
-from reconciler.runtime.connection import key_of_job, keys_in, with_key, with_variables
+from reconciler.runtime.connection import KEY_VARIABLE, key_of_job, keys_in, with_variables
 from reconciler.runtime.progress import Waits
 
 
@@ -145,7 +145,7 @@ def ci(
         return UsageError.exit_code
     key = key_of_job(environ)
     redact_with(Redaction((*keys_in(environ).values(), inputs.token)))
-    given = {**with_key(key), BASE_URL: inputs.base_url}
+    given = {KEY_VARIABLE: key, BASE_URL: inputs.base_url}
     if inputs.command == "validate":
         given = dict.fromkeys(given, "")
     with (

@@ -294,19 +294,14 @@ class FileStore(Store):
         return self._record().ended
 
     def _record(self) -> LockRecord:
-        try:
-            descriptor = os.open(self._lock_path, os.O_RDONLY | _LOCK_FLAGS)
-        except FileNotFoundError:
-            return LockRecord()
-        except OSError as error:
-            raise JournalError(f"{self._lock_path}: {error.strerror}") from error
-        try:
-            _check_regular(descriptor, self._lock_path)
-            found = _signed(descriptor)
-            free = _is_free(descriptor)
-        finally:
-            os.close(descriptor)
-        return LockRecord(None, found.ended) if free else found
+        with os_errors(self._lock_path):
+            try:
+                with _open(self._lock_path, os.O_RDONLY | _LOCK_FLAGS) as descriptor:
+                    _check_regular(descriptor, self._lock_path)
+                    found = _signed(descriptor)
+                    return LockRecord(None, found.ended) if _is_free(descriptor) else found
+            except FileNotFoundError:
+                return LockRecord()
 
     def unlock(self, owner: str) -> Lease | None:
         """Raise Locked where a process holds the lock: the lock of a file ends with its process."""

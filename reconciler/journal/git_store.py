@@ -8,6 +8,7 @@ import time
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
 from typing import NoReturn
@@ -146,16 +147,10 @@ class GitRemote:
         self._remote = remote
         self._sleep = sleep
         self._url = self._name = ""
-        self._own: Git | None = None
 
-    @property
+    @cached_property
     def git(self) -> Git:
         """Git in the repository of our own. Raises GitFailed where there is no remote."""
-        if self._own is None:
-            self._own = self._opened()
-        return self._own
-
-    def _opened(self) -> Git:
         top = self._there.text("rev-parse", "--absolute-git-dir")
         bare = self._there.text("rev-parse", "--is-bare-repository") == "true"
         # An address of a remote may be relative to the folder of its repository.

@@ -312,15 +312,13 @@ def reviewed(options: Options, project: Project) -> Project:
     return project
 
 
-def read_journal(session: Session, cache: Cache = NO_CACHE) -> Journal:
+def read_journal(session: Session) -> Journal:
     """Read the journal of a session.
 
-    `cache` keeps the state that the entries add up to. Raises JournalError, or InvalidInput for the
-    journal of another target.
+    Raises JournalError, or InvalidInput for the journal of another target.
     """
     with session.waits.step(Deed.REMEMBERING):
         journal = session.unread_journal()
-        journal.cache = cache
         journal.load()
     return journal
 
@@ -357,7 +355,7 @@ def _of_environment(
         waits=options.waits,
         reporter=options.reporter,
     )
-    return replace(session, early=cache(lambda: read_journal(session, cache_of(options, project))))
+    return replace(session, early=cache(partial(read_journal, session)))
 
 
 _MADE_NAME = re.compile(

@@ -9,7 +9,6 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from functools import cache
 from pathlib import Path
 from typing import (
     TYPE_CHECKING,
@@ -32,7 +31,7 @@ from reconciler.model.assumptions import STRICT, Assumptions, must
 from reconciler.model.guards import GuardLevel, OwnRule
 from reconciler.project.levels import Checks
 from reconciler.runtime.rows import Rows
-from reconciler.syntax.files import LARGEST_WORKSPACE, MOST_FILES
+from reconciler.syntax.files import ANY_STEPS, LARGEST_WORKSPACE, MOST_FILES, lead_to
 from reconciler.syntax.parsed_text import DocumentText
 
 SHARD = "{shard}"
@@ -143,11 +142,6 @@ class SecretPlace(_Strict):
         if self.command is not None and not self.command[0]:
             raise PydanticCustomError("secret_place", "{said}", {"said": "names no program"})
         return self
-
-    @property
-    def is_beside(self) -> bool:
-        """Return whether the value is outside of the process's environment."""
-        return self.environment is None
 
 
 T = TypeVar("T")
@@ -443,7 +437,11 @@ class DriftIgnore(_Strict):
 
     def covers(self, path: Sequence[str | int]) -> bool:
         """Return whether the rule covers a field, or a field that contains it."""
-        return _leads(_steps(self.path), [str(step) for step in path])
+        globs = _steps(self.path)
+        while globs[-1:] == [ANY_STEPS]:
+            # What is inside a field goes with it anyway.
+            globs = globs[:-1]
+        return lead_to(tuple(map(str, path)), tuple(globs))
 
 
 def _is_step(step: object) -> bool:
@@ -452,24 +450,6 @@ def _is_step(step: object) -> bool:
 
 def _steps(path: str | list[str]) -> list[str]:
     return path.split(".") if isinstance(path, str) else path
-
-
-def _leads(globs: Sequence[str], steps: Sequence[str]) -> bool:
-    """Return whether globs match a place, or a place that contains it."""
-
-    @cache
-    def leads(at: int, step: int) -> bool:
-        if at == len(globs):
-            return True
-        more = step < len(steps)
-        if globs[at] == ANY_STEPS:
-            return leads(at + 1, step) or (more and leads(at, step + 1))
-        return more and fnmatchcase(steps[step], globs[at]) and leads(at + 1, step + 1)
-
-    return leads(0, 0)
-
-
-ANY_STEPS = "**"
 
 
 class CoreProjectFile(_Extended):

@@ -18,7 +18,7 @@ from reconciler.kinds.checks import name_of
 from reconciler.model import Member, Ref
 from reconciler.project import ProjectVariable
 from reconciler.redaction.templates import SecretHole, Template, named_values, seal
-from reconciler.runtime.connection import is_key, keys_in
+from reconciler.runtime.connection import KEY_VARIABLES, keys_in
 from reconciler.syntax.diagnostic import REMOVE, Advice, Complaint, Finding
 from reconciler.syntax.expressions import ExpressionKind, Spot, expression
 from reconciler.syntax.parsed_text import DocumentText, Graft
@@ -74,7 +74,7 @@ class Withheld:
 
         `value` is "" where no secrets are read.
         """
-        if is_key(name):
+        if name in KEY_VARIABLES:
             return "is the API key, which must never be in what the service stores and shows"
         if name in _CREDENTIALS or name.startswith(self.prefixes):
             return "is a credential of the CI system, and must not be sent to the service"

@@ -330,7 +330,7 @@ def test_all_that_decides_is_in_the_key(world: World, monkeypatch: pytest.Monkey
             Options(paths=(), environment=None, project=None, verbose=False, quiet=True)
         )
         journal = bench.journal()
-        longer = replace(journal, content=replace(journal.content, later_sums=["another"]))
+        longer = replace(journal, content=replace(journal.content, sums=["another"]))
         benches = [
             bench,
             replace(bench, name="another"),

@@ -32,15 +32,13 @@ from reconciler.ci.trust import (
     BaseFile,
     BaseProject,
     Checkout,
-    MissingProject,
     OverBase,
     Settings,
-    UnavailableProject,
     Whole,
     may_use,
     read_event,
 )
-from reconciler.project import Project, ProjectFile
+from reconciler.project import Project, ProjectFile, nothing_known
 
 TRIED = EVENTS if os.environ.get("TRUST_TABLE") == "whole" else SHORT
 
@@ -181,9 +179,8 @@ STATES = [
 ]
 BASES: tuple[BaseFile, ...] = (
     BaseProject(commit=OTHER, settings=BASE),
-    MissingProject(commit=OTHER),
-    MissingProject(commit=OTHER, other="x/reconciler.yaml"),
-    UnavailableProject(why="lost"),
+    BaseProject(commit=OTHER, settings=nothing_known(OWN.settings)),
+    Barred(why="lost"),
 )
 
 
@@ -198,10 +195,7 @@ def test_the_rule_itself(tmp_path: Path, name: str, ref: str) -> None:
 
         is_own = ref == MAIN and commit == HEAD
         is_trusted = not checkout.differs and (checkout.is_contained or is_own)
-        is_known = isinstance(base, BaseProject) or (
-            isinstance(base, MissingProject) and not base.other
-        )
-        assert isinstance(use, Whole) == (is_trusted and is_known)
+        assert isinstance(use, Whole) == (is_trusted and isinstance(base, BaseProject))
         if not isinstance(use, Barred):
             assert use.project.settings.environments["production"].base_url != EVIL
         if isinstance(use, OverBase):
