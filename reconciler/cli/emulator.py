@@ -93,12 +93,13 @@ def serve(
     """
     del others["verbose"]
     from reconciler.emulator import (  # noqa: PLC0415 - brings the server
+        Faults,
+        Profile,
         UnreadableDataError,
         UnreadableSettingsError,
-        load_faults,
-        load_profile,
+        load_settings,
     )
-    from reconciler.emulator import serve as serve_emulator  # noqa: PLC0415 - brings the server
+    from reconciler.emulator.serving import serve as serve_emulator  # noqa: PLC0415 - as above
 
     if data is not None:
         _begin_folder_of(data)
@@ -109,8 +110,8 @@ def serve(
             data,
             api_key=key_in(os.environ) or None,
             keys=_read_keys(keys) if keys is not None else {},
-            profile=load_profile(profile) if profile is not None else None,
-            faults=load_faults(faults) if faults is not None else None,
+            profile=load_settings(Profile, profile) if profile is not None else None,
+            faults=load_settings(Faults, faults) if faults is not None else None,
             announce=(lambda _: None) if quiet else words,
             **others,
         )

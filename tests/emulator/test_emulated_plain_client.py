@@ -12,7 +12,7 @@ from typing import Any
 PROGRAM = """
 import sys
 from pathlib import Path
-from reconciler.emulator import serve
+from reconciler.emulator.serving import serve
 serve(
     data=Path(sys.argv[1]), seed="demo", api_key="canary",
     announce=lambda line: print(line, flush=True),

@@ -14,13 +14,13 @@ from pathlib import Path
 import httpx
 import pytest
 
-from reconciler.emulator import create_app, serve
-from reconciler.emulator.serving import HostCheck
+from reconciler.emulator import create_app
+from reconciler.emulator.serving import HostCheck, serve
 
 PROGRAM = """
 import sys
 from pathlib import Path
-from reconciler.emulator import serve
+from reconciler.emulator.serving import serve
 data = Path(sys.argv[2]) if len(sys.argv) > 2 else None
 say = lambda line: print(line, flush=True)
 try:
