@@ -96,8 +96,8 @@ class WireObject(BaseModel):
     read_only: ClassVar[frozenset[str]] = frozenset()
     metadata: ClassVar[frozenset[str]] = frozenset()
     needed: ClassVar[frozenset[str]] = frozenset()
-    digits: ClassVar[tuple[str, ...]] = ()
-    uuids: ClassVar[tuple[str, ...]] = ()
+    digits: ClassVar[frozenset[str]] = frozenset()
+    uuids: ClassVar[frozenset[str]] = frozenset()
 
     _sent: tuple[str, ...] | None = PrivateAttr(None)
 
@@ -650,10 +650,7 @@ def body_of(model: type[Model], value: object, profile: Profile, *root: str | in
     as_sent = {profile.texts, profile.unicode, profile.uuids, profile.int64} == {"as_sent"}
     if as_sent and profile.floats == "double":
         return content
-    for _, part in _objects_in(content, root):
-        _tidy_texts(part, profile)
-        _tidy_ids(part, profile)
-    sent = as_json(content)
+    sent = _rewritten(as_json(content), model, partial(_tidied, profile=profile))
     # Checked again: a name of blanks is empty once it is trimmed.
     return read(model, narrowed(sent) if profile.floats == "single" else sent, *root)
 
@@ -700,25 +697,26 @@ def _objects_in(value: object, place: _Steps) -> Iterator[tuple[_Steps, WireObje
             yield from _objects_in(item, (*place, index))
 
 
-_TEXTS = ("name", "display_name", "title", "label", "description")
+_TEXTS = frozenset(("name", "displayName", "title", "label", "description"))
 
 
-def _tidy_texts(part: WireObject, profile: Profile) -> None:
-    for name in _TEXTS:
-        text = getattr(part, name, None)
-        if isinstance(text, str):
-            text = text.strip() if profile.texts == "trimmed" else text
-            nfc = profile.unicode == "nfc"
-            setattr(part, name, unicodedata.normalize("NFC", text) if nfc else text)
+def _tidied(content: JsonObject, model: type[WireObject], profile: Profile) -> JsonObject:
+    """Return an object with its texts, ids and integers in the form in which they are stored."""
+    ids = model.uuids if profile.uuids == "lower_case" else frozenset()
+    integers = model.digits if profile.int64 == "text" else frozenset()
+    return {
+        **content,
+        **{key: _stored_text(content[key], profile) for key in _TEXTS & content.keys()},
+        **{key: content[key].lower() for key in ids & content.keys()},
+        **{key: str(content[key]) for key in integers & content.keys()},
+    }
 
 
-def _tidy_ids(part: WireObject, profile: Profile) -> None:
-    for name in part.uuids if profile.uuids == "lower_case" else ():
-        if isinstance(sent := getattr(part, name), str):
-            setattr(part, name, sent.lower())
-    for name in part.digits if profile.int64 == "text" else ():
-        if name in part.model_fields_set:
-            setattr(part, name, str(getattr(part, name)))
+def _stored_text(text: Any, profile: Profile) -> Any:
+    if not isinstance(text, str):
+        return text
+    trimmed = text.strip() if profile.texts == "trimmed" else text
+    return unicodedata.normalize("NFC", trimmed) if profile.unicode == "nfc" else trimmed
 
 
 def query_of(model: type[Model], items: Sequence[tuple[str, str]], profile: Profile) -> Model:
