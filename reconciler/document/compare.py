@@ -112,17 +112,11 @@ def is_zero(value: Json | Missing, enumeration: str = "") -> bool:
 
 def _are_equal(before: Json | Missing, after: Json | Missing) -> bool:
     """Return whether two values are equal; zero, absent and null all differ."""
-    if _is_number(before) and _is_number(after):
-        return before == after and isinstance(before, bool) == isinstance(after, bool)
-    if isinstance(before, str) and isinstance(after, str):
-        return before == after
-    return type(before) is type(after) and before == after
+    return before == after and _sort(before) is _sort(after)
 
 
-def _zero_kind(value: Json | Missing) -> type | None:
-    """Return the type of a zero: `""` and 0 differ, though each equals absent."""
-    if value is ABSENT or value is None:
-        return None
+def _sort(value: Json | Missing) -> type:
+    """Return the type of a value; integers and floats are one, booleans another."""
     if isinstance(value, str):
         return str
     return float if isinstance(value, int) and not isinstance(value, bool) else type(value)
@@ -237,8 +231,9 @@ class Shape:
             and is_zero(before, self.enumeration)
             and is_zero(after, self.enumeration)
         ):
-            kinds = _zero_kind(before), _zero_kind(after)
-            return None in kinds or kinds[0] is kinds[1]
+            # `""` and 0 differ, though each equals absent.
+            absent = (ABSENT, None)
+            return before in absent or after in absent or _sort(before) is _sort(after)
         return _are_equal(before, after)
 
     @property

@@ -351,12 +351,6 @@ REFUSALS: dict[int | type[Exception], Callable[[Request, Exception], Awaitable[R
 }
 
 
-class Rendered(str):
-    """An answer that is JSON text already."""
-
-    __slots__ = ()
-
-
 def as_json(value: object, *, whole: bool = False) -> Any:
     """Return models as plain JSON values; a field that is None is left out.
 
@@ -421,10 +415,10 @@ def _as_single(leaf: Any) -> Any:
     return float(f"{single:.9g}")
 
 
-def as_text(value: object) -> Rendered:
+def as_text(value: object) -> str:
     """Return a model or JSON value as text, its keys in the order that they have."""
     plain = as_json(value)
-    return Rendered(json.dumps(plain, ensure_ascii=False, separators=(",", ":"), allow_nan=False))
+    return json.dumps(plain, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 
 def canonical(value: object) -> str:
@@ -432,15 +426,11 @@ def canonical(value: object) -> str:
     return as_text(reordered(as_json(value, whole=True)))
 
 
-def in_form(answer: Rendered, model: type[WireObject], profile: Profile) -> Rendered:
-    """Return an answer in the form of the profile."""
-    steps = [*_steps(profile)]
-    if not steps:
-        return answer
-    content = json.loads(answer)
-    for step in steps:
+def in_form(content: Any, model: type[WireObject], profile: Profile) -> Any:
+    """Return an answer, a JSON value, in the form of the profile."""
+    for step in _steps(profile):
         content = step(content, model)
-    return as_text(content)
+    return content
 
 
 def _steps(profile: Profile) -> Iterator[Callable[[Any, type[WireObject]], Any]]:
