@@ -154,8 +154,8 @@ def tick_once(*, data: Path, verbose: bool, quiet: bool) -> None:
     app.state.store.close()
     if not quiet:
         words(
-            f"events: {happened.events}, incidents opened: {happened.incidents}, "
-            f"closed: {happened.closed}, cases opened: {happened.cases}"
+            f"events: {happened['events']}, incidents opened: {happened['incidents']}, "
+            f"closed: {happened['closed']}, cases opened: {happened['cases']}"
         )
 
 

@@ -277,12 +277,14 @@ class RefusalError(Exception):
     The body is `{"code": ..., "message": ...}`, unless the profile has another form.
     """
 
-    def __init__(self, status: int, message: str, *, code: int | None = None) -> None:
+    def __init__(
+        self, status: int, message: str, *, code: int | None = None, allowed: Iterable[str] = ()
+    ) -> None:
         super().__init__(message)
         self.status = status
         self.message = message
         self.code = status if code is None else code
-        self.headers: dict[str, str] = {}
+        self.headers = {"allow": ", ".join(sorted(allowed))} if allowed else {}
 
 
 class InvalidRequestError(RefusalError):
@@ -313,9 +315,7 @@ def unknown_route() -> RefusalError:
 
 def wrong_method(allowed: Iterable[str]) -> RefusalError:
     """Return the refusal of a method that the path is not for."""
-    error = RefusalError(405, "Method Not Allowed")
-    error.headers["allow"] = ", ".join(sorted(allowed))
-    return error
+    return RefusalError(405, "Method Not Allowed", allowed=allowed)
 
 
 def refusal(error: RefusalError, profile: Profile | None = None) -> Response:
