@@ -130,14 +130,14 @@ def _is_number(value: Json | Missing) -> TypeGuard[int | float]:
     return isinstance(value, int | float)
 
 
-def identical(left: Json, right: Json) -> bool:
+def identical(left: Json | Missing, right: Json | Missing) -> bool:
     """Return whether two documents are equal, at C speed; False may still mean `same`.
 
     Python treats True as equal to 1, so equal containers are compared by their text too.
     """
     if left != right:
         return False
-    if isinstance(left, dict | list):
+    if isinstance(left, dict | list) and isinstance(right, dict | list):
         return _text(left) == _text(right)
     return isinstance(left, bool) == isinstance(right, bool)
 
@@ -527,7 +527,7 @@ def differences(
 
     Parts that are the same object, or equal, are not walked.
     """
-    if before is after or _are_identical(before, after):
+    if before is after or identical(before, after):
         return
     homes = moved(before, after, shape)
     stood: dict[Path, Path] = {}
@@ -540,16 +540,10 @@ def differences(
             yield difference
 
 
-def _are_identical(before: Json | Missing, after: Json | Missing) -> bool:
-    """Return whether two containers are equal, at C speed."""
-    both = isinstance(before, dict | list) and isinstance(after, dict | list)
-    return both and identical(before, after)  # type: ignore[arg-type]  # checked above
-
-
 def _differences(
     before: Json | Missing, after: Json | Missing, shape: Shape, path: Path, homes: ItemPositions
 ) -> Iterator[Difference]:
-    if before is after or _are_identical(before, after):
+    if before is after or identical(before, after):
         return
     if isinstance(before, dict) and isinstance(after, dict):
         for key in (*after, *(key for key in before if key not in after)):
