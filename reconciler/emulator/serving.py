@@ -7,10 +7,8 @@ through a name that resolves to the loopback address. Source: docs/emulator.md.
 import asyncio
 import re
 import socket
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
-from pathlib import Path
-from types import MappingProxyType
 from typing import Any, cast
 
 import uvicorn
@@ -19,10 +17,8 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from reconciler.emulator.app import create_app
-from reconciler.emulator.faults import CLOSE_EXTENSION, Faults
+from reconciler.emulator.faults import CLOSE_EXTENSION
 from reconciler.emulator.life import keep_living
-from reconciler.emulator.profile import Profile
 from reconciler.emulator.wire import RefusalError, refusal, utc_now
 
 
@@ -66,40 +62,22 @@ class HostCheck:
 _GRACE = 5  # seconds that requests in flight have to end after a signal
 
 
-def serve(  # noqa: PLR0913 - one keyword for each option of the server
+def serve(
+    app: Starlette,
     host: str = "127.0.0.1",
     port: int = 0,
-    data: Path | None = None,
     *,
-    alert_ids: Iterable[str] = (),
-    api_key: str | None = None,
-    keys: Mapping[str, frozenset[str]] = MappingProxyType({}),
-    profile: Profile | None = None,
-    faults: Faults | None = None,
-    log: Path | None = None,
-    seed: str | None = None,
     live: bool = False,
     hosts: Iterable[str] = (),
     announce: Callable[[str], None] = lambda _: None,
 ) -> None:
-    """Answer requests until SIGINT or SIGTERM, then let those in flight end.
+    """Answer requests until SIGINT or SIGTERM, then let those in flight end, and close the data.
 
-    `announce` gets one line once the port is bound, also when `port` is 0.
-    `hosts` are further names that the Host header may have. With `live` time passes:
-    alerts trigger, incidents open and close. The signal is raised
-    again at the end: SIGINT arrives as KeyboardInterrupt. Raises OSError when
-    the port is taken, and the errors of `create_app`.
+    `app` is the result of `create_app`. `announce` gets one line once the port is bound, also when
+    `port` is 0. `hosts` are further names that the Host header may have. With `live` time passes:
+    alerts trigger, incidents open and close. The signal is raised again at the end: SIGINT arrives
+    as KeyboardInterrupt. Raises OSError when the port is taken.
     """
-    app = create_app(
-        data,
-        alert_ids=alert_ids,
-        api_key=api_key,
-        keys=keys,
-        profile=profile,
-        faults=faults,
-        log=log,
-        seed=seed,
-    )
     store = app.state.store
 
     @asynccontextmanager
