@@ -110,11 +110,6 @@ def is_zero(value: Json | Missing, enumeration: str = "") -> bool:
     return value is ABSENT or value is None or value == [] or (_is_number(value) and value == 0)
 
 
-def _are_equal(before: Json | Missing, after: Json | Missing) -> bool:
-    """Return whether two values are equal; zero, absent and null all differ."""
-    return before == after and _sort(before) is _sort(after)
-
-
 def _sort(value: Json | Missing) -> type:
     """Return the type of a value; integers and floats are one, booleans another."""
     if isinstance(value, str):
@@ -234,7 +229,7 @@ class Shape:
             # `""` and 0 differ, though each equals absent.
             absent = (ABSENT, None)
             return before in absent or after in absent or _sort(before) is _sort(after)
-        return _are_equal(before, after)
+        return before == after and _sort(before) is _sort(after)
 
     @property
     def known(self) -> bool:

@@ -209,7 +209,7 @@ class Answers:
         request, deployment = Request(scope, receive), self.deployment
         endpoint = self.endpoints.get(request.method)
         if endpoint is None:
-            raise wire.wrong_method(self.endpoints)
+            raise wire.RefusalError(405, "Method Not Allowed", allowed=self.endpoints)
         deployment.keys.check(request, endpoint.permission)
         sent = await _sent_content(request, endpoint, deployment.profile)
         stale = deployment.stale_reads

@@ -313,11 +313,6 @@ def unknown_route() -> RefusalError:
     return RefusalError(404, "Not Found", code=5)
 
 
-def wrong_method(allowed: Iterable[str]) -> RefusalError:
-    """Return the refusal of a method that the path is not for."""
-    return RefusalError(405, "Method Not Allowed", allowed=allowed)
-
-
 def refusal(error: RefusalError, profile: Profile | None = None) -> Response:
     """Return the answer for a refusal."""
     match profile.error_body if profile else "json":
@@ -335,7 +330,7 @@ async def _answered(request: Request, error: Exception) -> Response:
         case RefusalError():
             refused = error
         case HTTPException(status_code=HTTPStatus.METHOD_NOT_ALLOWED):
-            refused = wrong_method(["GET"])
+            refused = RefusalError(405, "Method Not Allowed", allowed=["GET"])
         case HTTPException():
             refused = unknown_route()
         case _:
