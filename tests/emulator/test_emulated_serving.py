@@ -125,7 +125,8 @@ def test_stops_on_signal(number: signal.Signals, code: int, tmp_path: Path) -> N
 
 def test_living_server(tmp_path: Path) -> None:
     """A living server with the demo and a log starts, answers and stops without a word."""
-    program = PROGRAM.replace("data, api", 'data, live=True, seed="demo", log=Path("log"), api')
+    program = PROGRAM.replace("data, api", 'data, seed="demo", log=Path("log"), api')
+    program = program.replace("hosts=", "live=True, hosts=")
     command = [sys.executable, "-c", program, "127.0.0.1"]
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path
