@@ -526,9 +526,10 @@ def served(
     from httpx import ASGITransport  # noqa: PLC0415 - brings the HTTP client
 
     from reconciler.emulator import (  # noqa: PLC0415 - brings the server
+        Profile,
         UnreadableDataError,
         create_app,
-        profile_of,
+        settings_of,
     )
     from reconciler.journal.file_store import begin_folder  # noqa: PLC0415 - not for validate
     from reconciler.kinds import BY_NAME  # noqa: PLC0415 - loaded already
@@ -541,7 +542,7 @@ def served(
     try:
         begin_folder(target.data.parent)
         extra = _reported_otherwise(environment)
-        profile = profile_of(extra) if any(extra.values()) else None
+        profile = settings_of(Profile, extra) if any(extra.values()) else None
         app = create_app(target.data, alert_ids=alert_ids, profile=profile)
     except UnreadableDataError as error:
         raise InvalidInput(str(error)) from error

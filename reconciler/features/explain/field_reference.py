@@ -261,6 +261,12 @@ def _fields(model: type[BaseModel], root: str, path: tuple[str, ...]) -> tuple[F
     for name, info in model.model_fields.items():
         key = info.alias or name
         fields.append(_field(model, key, info, descriptions[key], root=root, path=(*path, key)))
+    if issubclass(model, field_traits.Part):
+        for key, row in model.read_only.items():
+            place = (*path, key)
+            fields.append(
+                Field(root=root, path=place, said=row.said, form=_SIMPLE[Any], read_only=row)
+            )
     free = get_type_hints(model).get("__pydantic_extra__")
     if free is not None:
         # One field represents all fields with a kind's name.
@@ -351,7 +357,6 @@ def _field(
         limits=tuple(_limits(of)),
         values=known.values if known is not None else tuple(map(str, literal)),
         listing=closed if known is None else known.listing,
-        read_only=_first(markers, field_traits.ReadOnly),
         identity=keyed.identity if keyed is not None else (),
         unordered=_first(markers, field_traits.Unordered) is not None,
         unit=_first(markers, field_traits.Unit),
