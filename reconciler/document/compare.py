@@ -565,7 +565,7 @@ def _differences(
     else:
         was, now = _settled(before, shape, homes), _settled(after, shape, homes)
         if not shape.are_one(was, now):
-            yield Difference(path, was, now, _operation(before, after))
+            yield Difference(path, was, now, operation_of(before, after))
         yield from _arrivals(after, shape, path, homes)
 
 
@@ -603,7 +603,8 @@ def _arrived(
     yield from _differences(home.item, place.item, shape, place.path, homes)
 
 
-def _operation(before: Json | Missing, after: Json | Missing) -> Operation:
+def operation_of(before: Json | Missing, after: Json | Missing) -> Operation:
+    """Return the operation that turns one value into another."""
     if before is ABSENT:
         return "add"
     return "remove" if after is ABSENT else "change"

@@ -16,6 +16,7 @@ from reconciler.document import (
     Json,
     ListItem,
     ListItems,
+    Missing,
     Path,
     Put,
     Shape,
@@ -25,7 +26,7 @@ from reconciler.document import (
     value_at,
 )
 from reconciler.kinds import BY_NAME
-from reconciler.kinds.shape import names_of
+from reconciler.kinds.shape import NOTHING, names_of
 from reconciler.model import Manifest, Ref, RemoteId
 from reconciler.syntax.diagnostic import Complaint
 from reconciler.syntax.expressions import OPEN, ExpressionKind, expression, parts_of, whole
@@ -92,6 +93,16 @@ class Edited:
     after: str
     refs: tuple[Ref, ...]
     forks: tuple[Fork, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The name of the file."""
+        return self.script.name
+
+    @property
+    def before(self) -> str:
+        """The text of the file before the edits."""
+        return self.script.text
 
 
 @dataclass(slots=True)
@@ -200,27 +211,6 @@ def split(
 def _may_hold(below: Json) -> bool:
     """Return whether a patch is merged into this value: an object, or a text with expressions."""
     return isinstance(below, dict) or (isinstance(below, str) and OPEN in below)
-
-
-def check_own(edit: Edit, written: Json, root: Json) -> None:
-    """Raise WovenError for an edit of a value that comes from an expression.
-
-    `written` is the value at the place of the edit, and `root` the whole `spec`.
-    """
-    match edit:
-        case Within(fields=fields):
-            _check_open(written, is_inside=True)
-            inner = written if isinstance(written, dict) else {}
-            for key, field in fields.items():
-                check_own(field, inner.get(key), root)
-        case ListItems(items=items):
-            _check_open(written, is_inside=True)
-            for item in items:
-                if item.origin is not None and item.edit is not None:
-                    found = value_at(root, item.origin)
-                    check_own(item.edit, found if isinstance(found, dict | list) else None, root)
-        case Put() | Gone():
-            _check_open(written, is_inside=False)
 
 
 def _check_open(written: Json, *, is_inside: bool) -> None:
@@ -366,101 +356,100 @@ def parts_of_edit(ref: Ref, original: Original, edit: Edit) -> list[_Change]:
 
     Raises WovenError, or KeyError or IndexError where the edit does not fit.
     """
-    own = value_at(original.script.values[original.nth], ("spec",))
+    found = value_at(original.script.values[original.nth], ("spec",))
+    own = None if found is ABSENT else found
     overriding: dict[str, Edit] = {}
     if original.patch:
         mine, over = split(edit, original.base, original.patch, BY_NAME[ref.kind].shape)
         edit = Within(mine)
-        check_own(Within(over), original.patch, original.patch)
-        overriding = _placed(over, "overrides", original.environment)
-    if original.export is None:
-        check_own(edit, None if own is ABSENT else own, None if own is ABSENT else own)
-        here = {"spec": _rooted(edit, ("spec",))} if edit != Within({}) else {}
-        return [(original.script, original.nth, Within({**here, **overriding}))]
-    if not isinstance(edit, Within):
-        raise KeyError(str(ref))
-    declared = set(own) if isinstance(own, dict) else set()
-    content = original.export.values[0]
-    record = BY_NAME[ref.kind].spec.bare
-    there: dict[str, Edit] = {}
-    here = {}
-    for key, field_edit in edit.fields.items():
-        known = key == record or (isinstance(content, dict) and key in content)
-        (there if known and key not in declared else here)[key] = field_edit
+        patched = _Home(original.patch, ("overrides", original.environment))
+        overriding = patched.around(Within(over))
+    here = edit
     parts: list[_Change] = []
-    if here or overriding:
-        around = {**_placed(here, "spec"), **overriding}
-        parts.append((original.script, original.nth, Within(around)))
-    if there:
-        exported: Edit = there[record] if original.bare and record in there else Within(there)
-        dropped = 1 if original.bare else 0
-        parts.append((original.export, 0, _spelled(exported, content, content, dropped)))
+    if original.export is not None:
+        if not isinstance(edit, Within):
+            raise KeyError(str(ref))
+        content = original.export.values[0]
+        record = BY_NAME[ref.kind].spec.bare
+        declared = own if isinstance(own, dict) else {}
+        exported = content if isinstance(content, dict) else {}
+        there = {
+            key: field_edit
+            for key, field_edit in edit.fields.items()
+            if key not in declared and (key == record or key in exported)
+        }
+        here = Within({key: edit.fields[key] for key in edit.fields if key not in there})
+        whole: Edit = there[record] if original.bare and record in there else Within(there)
+        home = _Home(content, dropped=1 if original.bare else 0, is_export=True)
+        if there:
+            parts.append((original.export, 0, home.settled(whole, content)))
+    around = {**_Home(own, ("spec",)).around(here), **overriding}
+    if around or not parts:
+        parts.insert(0, (original.script, original.nth, Within(around)))
     return parts
 
 
-def _placed(edits: Mapping[str, Edit], *path: str) -> dict[str, Edit]:
-    """Return edits of fields at a path as an edit of the document around them."""
-    edit = _rooted(Within(edits), path)
-    for step in reversed(path):
-        edit = Within({step: edit})
-    return {**edit.fields} if edits and isinstance(edit, Within) else {}
+@dataclass(frozen=True, slots=True)
+class _Home:
+    """A value that an edit is of, at a path of the document that it is written in.
 
+    An export may spell its fields otherwise, and lacks the first `dropped` steps of each place.
+    """
 
-def _rooted(edit: Edit, prefix: Path) -> Edit:
-    """Return an edit in which each `origin` of a list item begins with `prefix`."""
-    match edit:
-        case Within(fields=fields):
-            return Within({key: _rooted(edit, prefix) for key, edit in fields.items()})
-        case ListItems(items=items):
-            return ListItems(
-                tuple(
-                    replace(
-                        item,
-                        origin=item.origin and (*prefix, *item.origin),
-                        edit=item.edit and _rooted(item.edit, prefix),
-                    )
-                    for item in items
+    value: Json
+    path: Path = ()
+    dropped: int = 0
+    is_export: bool = False
+
+    def around(self, edit: Edit) -> dict[str, Edit]:
+        """Return an edit of the value as edits of the fields of its document. Raises WovenError."""
+        edit = self.settled(edit, self.value)
+        if edit == Within({}):
+            return {}
+        for step in reversed(self.path[1:]):
+            edit = Within({str(step): edit})
+        return {str(self.path[0]): edit}
+
+    def settled(self, edit: Edit, here: Json) -> Edit:
+        """Return an edit of a part in the names and places of the document.
+
+        Raises WovenError for an edit of a value that comes from an expression.
+        """
+        if not self.is_export:
+            _check_open(here, is_inside=isinstance(edit, Within | ListItems))
+        match edit:
+            case Within(fields=fields):
+                names = self._names(here, fields)
+                inner = here if isinstance(here, dict) else {}
+                return Within(
+                    {
+                        names[key]: self.settled(field_edit, inner.get(names[key]))
+                        for key, field_edit in fields.items()
+                    }
                 )
-            )
-        case _:
-            return edit
+            case ListItems(items=items):
+                return ListItems(tuple(map(self._item, items)))
+            case _:
+                return edit
 
+    def _item(self, item: ListItem) -> ListItem:
+        if item.origin is None:
+            return item
+        origin: Path = ()
+        here: Json | Missing = self.value
+        for step in item.origin[self.dropped :]:
+            own = self._names(here, [step])[step] if isinstance(step, str) else step
+            origin, here = (*origin, own), value_at(here, (own,))
+        held = here if isinstance(here, dict | list) else None
+        edit = None if item.edit is None else self.settled(item.edit, held)
+        return ListItem((*self.path, *origin), edit, item.untold)
 
-def _spelled(edit: Edit, document: Json, whole: Json, dropped: int) -> Edit:
-    """Return an edit with the names that an export has for its fields."""
-    match edit:
-        case Within(fields=fields) if isinstance(document, dict):
-            names = {name: own for own, name in names_of(document, dict.fromkeys(fields)).items()}  # type: ignore[arg-type]  # only names are used
-            return Within(
-                {
-                    names.get(key, key): _spelled(
-                        edit, document.get(names.get(key, key)), whole, dropped
-                    )
-                    for key, edit in fields.items()
-                }
-            )
-        case ListItems(items=items):
-            return ListItems(tuple(_spelled_item(list_item, whole, dropped) for list_item in items))
-        case Within() | Put() | Gone():
-            return edit
-
-
-def _spelled_item(item: ListItem, whole: Json, dropped: int) -> ListItem:
-    if item.origin is None:
-        return item
-    origin: Path = ()
-    here: Json = whole
-    for step in item.origin[dropped:]:
-        own = step
-        if isinstance(here, dict) and isinstance(step, str) and step not in here:
-            names = names_of(here, {step: None})  # type: ignore[dict-item]  # as above
-            own = next((raw for raw, name in names.items() if name == step), step)
-        found = value_at(here, (own,))
-        if not isinstance(found, dict | list | str | int | float | bool | None):
-            raise KeyError(own)
-        origin, here = (*origin, own), found
-    edit = None if item.edit is None else _spelled(item.edit, here, whole, dropped)
-    return ListItem(origin, edit)
+    def _names(self, here: Json | Missing, names: Iterable[str]) -> dict[str, str]:
+        """Return the document's own name of each field."""
+        own = {name: name for name in names}
+        if self.is_export and isinstance(here, dict):
+            own |= {name: key for key, name in names_of(here, dict.fromkeys(own, NOTHING)).items()}
+        return own
 
 
 KEY = "id"

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from operator import attrgetter
 from pathlib import Path
-from typing import Final, assert_never
+from typing import Final, TypeAlias, assert_never
 from uuid import uuid4
 
 import click
@@ -38,7 +38,6 @@ from reconciler.features.adopt.adoption import (
     Adoption,
     AdoptionRun,
     AdoptionState,
-    EditedText,
     NewBase,
     Side,
 )
@@ -70,7 +69,7 @@ from reconciler.planning.decide import (
     no_seals,
     without_own_secrets,
 )
-from reconciler.planning.find_drift import covers_ends, is_covered
+from reconciler.planning.find_drift import is_covered
 from reconciler.planning.make_plan import PlanTarget, identify
 from reconciler.planning.observe import observe_all
 from reconciler.project import Embedded
@@ -92,92 +91,56 @@ def without_expected(
     """Return live with each expected difference set as declared, and their number."""
     if not rules:
         return live, 0
+
+    def is_expected(difference: Difference) -> bool:
+        return any(is_covered(rule, difference) for rule in rules)
+
     wanted = merge(ABSENT, declared, live, shape)
-    found = differences(live, wanted, shape)
-    count = sum(any(is_covered(rule, difference) for rule in rules) for difference in found)
-    if not count:
-        return live, 0
-    held = _held(live, wanted, shape, (), rules)
+    count = sum(map(is_expected, differences(live, wanted, shape)))
+    held = _held(live, wanted, shape, (), is_expected) if count else live
     return live if held is ABSENT else held, count
 
 
+IsHeld: TypeAlias = Callable[[Difference], bool]
+"""Returns whether a place, by its live and its wanted value, is to be as wanted."""
+
+
 def _held(
-    live: Json | Missing,
-    wanted: Json | Missing,
-    shape: Shape,
-    path: Place,
-    rules: Sequence[DriftIgnore],
+    live: Json | Missing, wanted: Json | Missing, shape: Shape, path: Place, is_held: IsHeld
 ) -> Json | Missing:
-    """Return a part of live in which each place that a rule covers is as in `wanted`."""
-    whole = live if wanted is ABSENT else wanted
-    alone = live is ABSENT or wanted is ABSENT
-    if any(rule.covers(path) or (alone and covers_ends(rule, whole, path)) for rule in rules):
+    """Return a part of live in which each place that is held is as in `wanted`."""
+    if is_held(Difference(path, live, wanted)):
         return wanted
     if isinstance(live, dict) and isinstance(wanted, dict):
         fields = {
             key: _held(
-                live.get(key, ABSENT), wanted.get(key, ABSENT), shape.at(key), (*path, key), rules
+                live.get(key, ABSENT), wanted.get(key, ABSENT), shape.at(key), (*path, key), is_held
             )
             for key in {**live, **wanted}
         }
         return {key: field for key, field in fields.items() if field is not ABSENT}
     if isinstance(live, list) and isinstance(wanted, list):
-        return _held_items(live, wanted, shape, path, rules)
+        return _held_items(live, wanted, shape, path, is_held)
     return live
 
 
 def _held_items(
-    live: list[Json], wanted: list[Json], shape: Shape, path: Place, rules: Sequence[DriftIgnore]
+    live: list[Json], wanted: list[Json], shape: Shape, path: Place, is_held: IsHeld
 ) -> Json:
     """Do the same for a list: by the names of its items, or by position where lengths are equal."""
     theirs, mine = by_identity(live, shape), by_identity(wanted, shape)
-    if theirs is None or mine is None:
-        if len(live) != len(wanted):
-            return live
-        held = [
-            _held(element, other, shape.item, (*path, nth), rules)
-            for nth, (element, other) in enumerate(zip(live, wanted, strict=True))
-        ]
-    else:
+    pairs: list[tuple[str | int, Json | Missing, Json | Missing]]
+    if theirs is not None and mine is not None:
         names = joined([*theirs], [*mine])
-        if all(any(rule.covers((*path, name)) for rule in rules) for name in names):
+        pairs = [(name, theirs.get(name, ABSENT), mine.get(name, ABSENT)) for name in names]
+        if all(is_held(Difference((*path, name), item, other)) for name, item, other in pairs):
             return wanted
-        pairs = ((name, theirs.get(name, ABSENT), mine.get(name, ABSENT)) for name in names)
-        held = [
-            _held(element, other, shape.item, (*path, name), rules)
-            for name, element, other in pairs
-        ]
+    elif len(live) == len(wanted):
+        pairs = [(nth, live[nth], wanted[nth]) for nth in range(len(live))]
+    else:
+        return live
+    held = [_held(item, other, shape.item, (*path, step), is_held) for step, item, other in pairs]
     return [item for item in held if item is not ABSENT]
-
-
-def put(document: Json, path: Place, value: Json | Missing, shape: Shape) -> Json:
-    """Return a document with another value at a path of names.
-
-    The document is returned unchanged where the path does not exist.
-    """
-    if not path:
-        return document if value is ABSENT else value
-    step, rest = path[0], path[1:]
-    if isinstance(document, dict) and isinstance(step, str):
-        return _put_in_object(document, step, rest, value, shape)
-    if isinstance(document, list):
-        named = by_identity(document, shape)
-        names = [*named] if named is not None else [*range(len(document))]
-        if step not in names or (not rest and value is ABSENT):
-            return document
-        nth = names.index(step)
-        return [*document[:nth], put(document[nth], rest, value, shape.item), *document[nth + 1 :]]
-    return document
-
-
-def _put_in_object(
-    document: dict[str, Json], step: str, rest: Place, value: Json | Missing, shape: Shape
-) -> Json:
-    if not rest and value is ABSENT:
-        return {key: value for key, value in document.items() if key != step}
-    if rest and step not in document:
-        return document
-    return {**document, step: put(document.get(step), rest, value, shape.at(step))}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -377,18 +340,17 @@ def _as_expected(
     live = seen.document
     if base is ABSENT:
         return live, frozenset()
-    found = list(differences(live, merge(ABSENT, base, live, kind.shape), kind.shape))
+    wanted = merge(ABSENT, base, live, kind.shape)
+    found = list(differences(live, wanted, kind.shape))
     unmade = list(unexpected(found, memory, kind.shape))
     visible = (difference for difference in unmade if not seen.cannot_tell(difference.path))
-    edits = without_own_secrets(visible, salt)
-    paths = {edit.path for edit in edits}
-    document: Json = live
-    for difference in found:
-        if difference.path not in paths and difference.operation != "move":
-            document = put(document, difference.path, difference.after, kind.shape)
-    return document, frozenset(difference.path for difference in found) - {
-        difference.path for difference in unmade
-    }
+    edits = {edit.path for edit in without_own_secrets(visible, salt)}
+    others = {difference.path for difference in found if difference.operation != "move"} - edits
+    document: Json | Missing = live
+    if others:
+        document = _held(live, wanted, kind.shape, (), lambda place: place.path in others)
+    made = {difference.path for difference in found} - {difference.path for difference in unmade}
+    return live if document is ABSENT else document, frozenset(made)
 
 
 def _new_base(
@@ -473,8 +435,8 @@ def adopt_edits(
         if remove_left(run.folders):
             options.reporter.say(LEFT_BESIDE)
         for file in run.files:
-            script = file.script
-            replace_text(script.path, script.name, run.roots, before=script.text, after=file.after)
+            path = file.script.path
+            replace_text(path, file.name, run.roots, before=file.before, after=file.after)
             reached(Point.FILE_REPLACED)
         entries = [*_entries(made, name, journal.now())]
         warn_of_new_journal(journal, options.reporter, "adopt", begins=bool(entries))
@@ -548,16 +510,7 @@ class _Run:
             environment=session.name,
             target=session.target.name,
             adoptions=tuple(adoptions.values()),
-            files=tuple(
-                EditedText(
-                    name=file.script.name,
-                    before=file.script.text,
-                    after=file.after,
-                    refs=file.refs,
-                    forks=file.forks,
-                )
-                for file in self.files
-            ),
+            files=tuple(self.files),
             only_shown=self.wanted.only_shown,
             named=not self.wanted.every,
             selected=session.selected,

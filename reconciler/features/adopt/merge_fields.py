@@ -32,6 +32,7 @@ from reconciler.document import (
     exactly,
     is_zero,
     key_of,
+    operation_of,
     same,
     shifted_in,
     stored_name,
@@ -296,8 +297,7 @@ class KeyedList:
                 return
         elif was:
             before: Json = [*was[0].holder, was[0].at[-1]]
-            moved = Adopted(path=place, before=before, after=index, moves=True)
-            self.merge.result.adopted.append(moved)
+            self.merge.result.adopted.append(Adopted(place, before, index, "move"))
         else:
             self.merge.note(inner, place)
         edit = self.merge.at(inner, self.shape.item, place, home.at)
@@ -326,7 +326,7 @@ class KeyedList:
         shifted = shifted_in([now[name] for name in base if name in now])
         for name, place in now.items():
             if name in was and place in shifted:
-                yield Adopted(path=(*self.path, name), before=was[name], after=place, moves=True)
+                yield Adopted((*self.path, name), was[name], place, "move")
 
 
 def secret_places(
@@ -516,9 +516,8 @@ class _Merge:
     def note(self, sides: MergeInputs, path: Path, gave_way: str = "") -> None:
         before = sides.base if sides.base is not ABSENT else sides.ours
         after = as_spelled(sides.shown, sides.written)
-        self.result.adopted.append(
-            Adopted(path=path, before=before, after=after, gave_way=gave_way)
-        )
+        operation = operation_of(before, after)
+        self.result.adopted.append(Adopted(path, before, after, operation, gave_way))
 
     def _text_of(self, sides: MergeInputs, shape: Shape) -> Json:
         """Return a live value as a manifest writes it; expressions are kept where they agree."""

@@ -687,28 +687,39 @@ class WayBack:
                 )
 
     def _fitting(self, refs: Sequence[Ref]) -> list[Ref]:
-        """Return the resources with values that fit together, and leave the rest."""
-        return self._together(self._divided(refs)) if refs and self._attempt(refs) else [*refs]
+        """Return the resources with values that fit together, and leave the rest.
 
-    def _divided(self, refs: Sequence[Ref]) -> list[Ref]:
-        """Return the resources with values that fit; a group that does not fit is divided."""
-        if not (why := self._attempt(refs)):
+        Resources that do not fit are divided, until each is tried alone.
+        """
+        if not refs or not (why := self._attempt(refs)):
             return [*refs]
-        if len(refs) > 1:
-            half = len(refs) // 2
-            return [*self._divided(refs[:half]), *self._divided(refs[half:])]
-        (ref,) = refs
+        if len(refs) == 1:
+            return [*refs] if self._fits_otherwise(refs[0], why) else []
+        half = len(refs) // 2
+        both = [*self._fitting(refs[:half]), *self._fitting(refs[half:])]
+        if not self._attempt(both):
+            return both
+        kept: list[Ref] = []
+        for ref in both:
+            if why := self._attempt([*kept, ref]):
+                self.why[ref] = f"it does not go with others: {why}"
+            else:
+                kept.append(ref)
+        return kept
+
+    def _fits_otherwise(self, ref: Ref, why: str | Ref) -> bool:
+        """Return whether a resource fits with values at other places, or with some fields left."""
         # A variable that others use too stays: the value is written where the variable is named.
         self.in_place.setdefault(ref, why if isinstance(why, Ref) else None)
-        again = self._attempt(refs) if self._place(ref) else why
+        again = self._attempt([ref]) if self._place(ref) else why
         if not again:
-            return [ref]
+            return True
         user = next((found for found in (why, again) if isinstance(found, Ref)), None)
         if user is not None:
-            return [ref] if self._leave_unfit(ref, User(user)) else []
+            return self._leave_unfit(ref, User(user))
         self.shared.pop(ref, None)
         self.why.setdefault(ref, str(why))
-        return []
+        return False
 
     def _leave_unfit(self, ref: Ref, user: User) -> bool:
         """Leave the fields that do not fit as they are; return whether others remain."""
@@ -723,18 +734,6 @@ class WayBack:
     def _fits(self, ref: Ref, path: Path) -> bool:
         self.aims[ref] = self._with(ref, {path})
         return self._place(ref) and not self._attempt([ref])
-
-    def _together(self, refs: Sequence[Ref]) -> list[Ref]:
-        """Return the resources with values that fit together, and keep why of the rest."""
-        if not self._attempt(refs):
-            return [*refs]
-        kept: list[Ref] = []
-        for ref in refs:
-            if why := self._attempt([*kept, ref]):
-                self.why[ref] = f"it does not go with others: {why}"
-            else:
-                kept.append(ref)
-        return kept
 
     def _attempt(self, refs: Sequence[Ref]) -> str | Ref:
         """Return what is wrong with the files with the values of some resources; "" for nothing.
