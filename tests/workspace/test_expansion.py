@@ -14,7 +14,7 @@ from benchmarks.lengthy import SLO, Files, environments, strange_overrides, writ
 from reconciler.kinds.checks import lint
 from reconciler.syntax.files import MOST_MADE
 from reconciler.workspace import interpolate, reuse
-from reconciler.workspace.interpolate import MOST_INCLUDED, Includes, Size
+from reconciler.workspace.expression_scope import MOST_INCLUDED, Includes, Size
 from reconciler.workspace.reuse import overridden
 
 pytestmark = pytest.mark.promise("S55")

@@ -29,8 +29,7 @@ from reconciler.redaction.templates import SecretHole, Template, seal, written_o
 from reconciler.report.safe import safe
 from reconciler.syntax.diagnostic import Finding, Severity
 from reconciler.workspace.compose import UnwritableError, check_writable
-from reconciler.workspace.expression_scope import SHORTEST_FOUND_INSIDE, Scope, Withheld
-from reconciler.workspace.interpolate import fill
+from reconciler.workspace.expression_scope import SHORTEST_FOUND_INSIDE, Scope, Withheld, fill
 from reconciler.workspace.layout import describe_unreported
 
 LITERAL_KEY = "M313"
