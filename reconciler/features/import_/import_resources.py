@@ -302,26 +302,12 @@ TOGETHER = 100
 """Number of manifests that are written before the journal gets their entries."""
 
 
-@dataclass(frozen=True, slots=True)
-class ImportedResource:
-    """A resource that has a manifest now; `files` are the files that were written for it.
-
-    `can_be_read` says whether the service can be asked for the resource.
-    """
-
-    ref: Ref
-    file: str
-    remote_id: RemoteId | None
-    files: tuple[Path, ...]
-    can_be_read: bool
-
-
 @dataclass(slots=True)
 class ImportResult:
     """Imported and skipped resources of an import."""
 
     session: Session
-    imported: list[ImportedResource] = field(default_factory=list)
+    imported: list[NamedImport] = field(default_factory=list)
     skipped: list[Left] = field(default_factory=list)
 
 
@@ -600,14 +586,7 @@ class _Work:
             self._note(candidate, self._files_of(candidate))
 
     def _note(self, candidate: NamedImport, files: Sequence[Path]) -> None:
-        taken = ImportedResource(
-            candidate.ref,
-            display_name(candidate.file, self.root),
-            candidate.brief.record.remote_id,
-            tuple(sorted(files)),
-            candidate.brief.can_be_read,
-        )
-        self.result.imported.append(taken)
+        self.result.imported.append(replace(candidate, written=tuple(sorted(files))))
 
     def write(self) -> None:
         """Write files first, then the journal entries that rely on them, `TOGETHER` at a time."""

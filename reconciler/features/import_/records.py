@@ -382,7 +382,7 @@ LONGEST_NAMED = 120
 MOST_DIGITS = 15
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Converted:
     """A resource as the `spec` of a manifest; `comments` are about the places below them.
 
@@ -390,7 +390,9 @@ class Converted:
     place, which is added once the converter is done.
 
     Resources of one `name` get different manifest names by their `labels`, else by the `digest` of
-    their source. `labels` is None for a resource that has no labels.
+    their source. `labels` is None for a resource that has no labels. `handle` is then its name for
+    people and `--id`, and `mark` is added to the name of its manifest. `remote_id` is the id that
+    `--id` gives it, "" for none. A twin, or a resource with a reason in `why_not`, is not imported.
     """
 
     kind: Kind
@@ -401,6 +403,11 @@ class Converted:
     labels: Mapping[str, str] | None = None
     digest: str = ""
     where: str = ""
+    handle: str = ""
+    mark: str = ""
+    remote_id: str = ""
+    why_not: str = ""
+    is_twin: bool = False
 
 
 @dataclass(frozen=True, slots=True)
