@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from operator import attrgetter
@@ -14,7 +14,6 @@ from uuid import uuid4
 import click
 
 from reconciler import model
-from reconciler.api.client import Api
 from reconciler.applying.one_write import not_given, rewritten_entry
 from reconciler.cli import options
 from reconciler.cli.console import data, stdout_style
@@ -66,7 +65,6 @@ from reconciler.planning.decide import (
     OlderSeals,
     OlderSecrets,
     decide,
-    no_seals,
     without_own_secrets,
 )
 from reconciler.planning.find_drift import is_covered
@@ -155,26 +153,21 @@ class Scene:
     place: PlanTarget
     history: History
     rules: MergeOptions
-    ids: Mapping[model.Ref, model.RemoteId] = field(default_factory=dict)
-    observations: Mapping[model.Ref, model.Observation] = field(default_factory=dict)
-    told: Mapping[model.Ref, tuple[model.Reason, ...]] = field(default_factory=dict)
-    ignore: Sequence[DriftIgnore] = ()
-    older: Older = no_seals
+    ids: Mapping[model.Ref, model.RemoteId]
+    observations: Mapping[model.Ref, model.Observation]
+    told: Mapping[model.Ref, tuple[model.Reason, ...]]
+    ignore: Sequence[DriftIgnore]
+    older: Older
 
     def about(self, ref: model.Ref) -> list[DriftIgnore]:
         """Return the rules of expected drift that are about a resource."""
         return [rule for rule in self.ignore if rule.is_about(ref.kind, ref.name)]
 
-    def change_of(self, manifest: model.Manifest) -> model.Change:
-        """Return what a plan would do with a manifest."""
-        return decide(manifest, self._knowledge(manifest.ref, self.history.of(manifest.ref)))
-
-    def _knowledge(self, ref: model.Ref, memory: Memory) -> Knowledge:
-        seen = self.observations[ref]
-        place = self.place
-        return Knowledge(
-            seen, memory, self.ids, place=str(place), salt=place.salt, seed=self.history.seed
-        )
+    def change_of(self, manifest: model.Manifest, memory: Memory) -> model.Change:
+        """Return what a plan would do with a manifest, by what is remembered of it."""
+        seen, place, seed = self.observations[manifest.ref], self.place, self.history.seed
+        known = Knowledge(seen, memory, self.ids, place=str(place), salt=place.salt, seed=seed)
+        return decide(manifest, known)
 
     def change_after(self, manifest: model.Manifest, new: NewBase) -> model.Change:
         """Return what the next plan would do, once the new base is in the journal."""
@@ -186,7 +179,7 @@ class Scene:
             revision=new.revision,
         )
         memory = replace(self.history.of(manifest.ref), last=last, pending=None, earlier=())
-        change = decide(manifest, self._knowledge(manifest.ref, memory))
+        change = self.change_of(manifest, memory)
         left = {difference.path for difference in new.leftover}
         about = self.about(manifest.ref)
         seen = change.observation
@@ -202,89 +195,43 @@ class Scene:
         return replace(change, differences=found)
 
 
-async def look(
-    api: Api, manifests: Sequence[model.Manifest], wanted: Iterable[model.Ref], scene: Scene
-) -> Scene:
-    """Return a scene with what is observed of the resources to adopt and those they refer to.
-
-    Raises what `Api.read` raises.
-    """
-    known = identify(manifests, scene.history)
-    examined = set(wanted)
-    examined |= {
-        ref for manifest in manifests if manifest.ref in examined for ref in manifest.references
-    }
-    named = [manifest for manifest in manifests if manifest.ref in examined]
-    found = await observe_all(api, named, known.history)
-    observed = {manifest.ref: seen for manifest, seen in zip(named, found, strict=True)}
-    known = identify(manifests, scene.history, observed)
-    ids = {
-        ref: seen.remote_id
-        for ref, seen in observed.items()
-        if not isinstance(seen, model.Absent) and seen.remote_id is not None
-    }
-    references = {
-        expression(ExpressionKind.REFERENCE, str(ref)): str(id_) for ref, id_ in ids.items()
-    }
-    rules = replace(
-        scene.rules,
-        values={**scene.rules.values, **references},
-        refs={reference: id_text for id_text, reference in references.items()},
-    )
-    return replace(
-        scene,
-        history=known.history,
-        rules=rules,
-        ids=ids,
-        observations=observed,
-        told=known.reasons,
-    )
-
-
 def adoption(manifest: model.Manifest, written: Json, scene: Scene) -> Adoption:
     """Merge the live edits of one resource into its manifest.
 
     `written` is its `spec` before expressions are filled in.
     """
     made = partial(Adoption, ref=manifest.ref, source=manifest.source)
-    seen = scene.observations[manifest.ref]
-    match seen:
+    memory = scene.history.of(manifest.ref)
+    match scene.observations[manifest.ref]:
+        case model.Seen() if reasons := scene.told.get(manifest.ref):
+            return made(state="blocked", reasons=reasons)
+        case model.Seen() if memory.pending is not None:
+            why = "the answer to a write of it was lost: apply first"
+            return made(state="blocked", why=why)
         case model.Seen():
-            return _adoption(manifest, written, scene)
+            return _merged(manifest, written, scene, memory)
         case model.Absent(why=why):
             return made(state="gone", why=why)
         case model.Unread(why=why, exit_code=code):
             return made(state="unread", why=why, exit_code=code)
         case model.Remembered() | model.Unknown():
             kind = BY_NAME[manifest.ref.kind]
-            known = kind.declared_id(manifest) or scene.history.of(manifest.ref).remote_id
+            known = kind.declared_id(manifest) or memory.remote_id
             way = f" If it is there, write `{declared_id()}` into its `metadata`."
             return made(state="unseen", why=kind.limits if known else f"{kind.limits}{way}")
-        case _:
-            assert_never(seen)
+        case unknown:
+            assert_never(unknown)
 
 
-def _adoption(manifest: model.Manifest, written: Json, scene: Scene) -> Adoption:
-    """Merge a resource that was seen, unless its identity or state blocks it."""
-    blocked = partial(Adoption, ref=manifest.ref, source=manifest.source, state="blocked")
-    if reasons := scene.told.get(manifest.ref):
-        return blocked(reasons=reasons)
-    memory = scene.history.of(manifest.ref)
-    if memory.pending is not None:
-        return blocked(why="the answer to a write of it was lost: apply first")
-    change = scene.change_of(manifest)
+def _merged(manifest: model.Manifest, written: Json, scene: Scene, memory: Memory) -> Adoption:
+    """Merge a resource that was seen, unless a plan could not change it."""
+    made = partial(Adoption, ref=manifest.ref, source=manifest.source)
+    kind, change = BY_NAME[manifest.ref.kind], scene.change_of(manifest, memory)
     # A field that every write needs may be missing here: nothing is sent, now or by the next plan.
     if change.action is model.Action.BLOCKED and not isinstance(
         change.reasons[0], model.NeededUnseen
     ):
-        return blocked(reasons=change.reasons)
-    return _merged(manifest, written, scene, change, memory)
-
-
-def _merged(
-    manifest: model.Manifest, written: Json, scene: Scene, change: model.Change, memory: Memory
-) -> Adoption:
-    kind = BY_NAME[manifest.ref.kind]
+        return made(state="blocked", reasons=change.reasons)
     seen = change.observation
     assert isinstance(seen, model.Seen)  # noqa: S101 - asked before
     base: Json | Missing = memory.last.declared if memory.last is not None else ABSENT
@@ -297,8 +244,8 @@ def _merged(
     settled = base is not ABSENT and same(base, ours, kind.exact_shape)
     if settled and covers(seen.document, ours, kind.shape):
         # Most resources are unchanged, and comparing all their fields would be slow.
-        return Adoption(ref=manifest.ref, source=manifest.source, state="same", last=seen.edit)
-    edited, made = _as_expected(kind, seen, base, memory, scene.place.salt)
+        return made(state="same", last=seen.edit)
+    edited, service_made = _as_expected(kind, seen, base, memory, scene.place.salt)
     about = scene.about(manifest.ref)
     edited, ignored = without_expected(edited, ours if base is ABSENT else base, kind.shape, about)
     may_hold = tuple(filter(None, (*memory.candidates, ours)))
@@ -307,13 +254,11 @@ def _merged(
     live = in_usual_order(edited, kind.spec) if isinstance(edited, dict) else edited
     sides = MergeInputs(written=written, ours=ours, base=base, live=live, shown=hidden)
     found = merged(sides, kind.shape, replace(scene.rules, unseen=seen.unseen))
-    new = _new_base(kind, sides, change, memory, made)
+    new = _new_base(sides, change, seen, memory, service_made)
     last = memory.last
     is_news = found.edit is not None or last is None or last.declared != new.declared
     state: AdoptionState = "conflict" if found.open else "adopted" if is_news else "same"
-    return Adoption(
-        ref=manifest.ref,
-        source=manifest.source,
+    return made(
         state=state,
         edit=None if found.open else found.edit,
         adopted=tuple(found.adopted),
@@ -354,17 +299,20 @@ def _as_expected(
 
 
 def _new_base(
-    kind: Kind, sides: MergeInputs, change: model.Change, memory: Memory, made: frozenset[Place]
+    sides: MergeInputs,
+    change: model.Change,
+    seen: model.Seen,
+    memory: Memory,
+    made: frozenset[Place],
 ) -> NewBase:
     """Return the base of the next merge: what was declared, with all live edits."""
+    kind = BY_NAME[change.ref.kind]
     base = sides.ours if sides.base is ABSENT else sides.base
     own = replace(sides, written=base, ours=base, base=base)
     found = merged(own, kind.shape, MergeOptions(side=Side.THEIRS, plain=True))
     assert isinstance(base, dict)  # noqa: S101 - a spec is one
     declared = base if found.edit is None else followed(base, found.edit, base)
     assert isinstance(declared, dict)  # noqa: S101 - an edit of an object gives one
-    seen = change.observation
-    assert isinstance(seen, model.Seen)  # noqa: S101 - asked before
     live = seen.document
     left = differences(live, merge(ABSENT, declared, live, kind.shape), kind.shape)
     return NewBase(
@@ -535,28 +483,51 @@ class _Run:
         found = ((manifest.ref, originals.of(manifest)) for manifest in named)
         self.originals = {ref: original for ref, original in found if original is not None}
 
-    async def _look(self, named: Sequence[Manifest]) -> Scene:
-        session = self.session
-        values = {
+    async def _look(self, wanted: Sequence[Manifest]) -> Scene:
+        """Return what is observed of the resources to adopt, and of those they refer to.
+
+        Raises what `Api.read` raises.
+        """
+        session, history = self.session, self.journal.history
+        manifests = (*session.workspace.manifests, *session.others)
+        examined = {ref for manifest in wanted for ref in (manifest.ref, *manifest.references)}
+        named = [manifest for manifest in manifests if manifest.ref in examined]
+        async with open_api(session) as api:
+            found = await observe_all(api, named, identify(manifests, history).history)
+        observed = {manifest.ref: seen for manifest, seen in zip(named, found, strict=True)}
+        known = identify(manifests, history, observed)
+        ids = {
+            ref: seen.remote_id
+            for ref, seen in observed.items()
+            if not isinstance(seen, model.Absent) and seen.remote_id is not None
+        }
+        variables = {
             expression(ExpressionKind.VARIABLE, key): spelled(variable)
             for key, variable in session.environment.variables.items()
             if not isinstance(variable, dict | list)
         }
-        unread = Scene(
+        references = {
+            expression(ExpressionKind.REFERENCE, str(ref)): str(id_) for ref, id_ in ids.items()
+        }
+        return Scene(
             place=PlanTarget(
                 session.name,
                 session.target.name,
                 embedded=isinstance(session.target, Embedded),
                 salt=session.salt(),
             ),
-            history=self.journal.history,
-            rules=MergeOptions(side=self.wanted.side, values=values),
+            history=known.history,
+            rules=MergeOptions(
+                side=self.wanted.side,
+                values={**variables, **references},
+                refs={id_text: reference for reference, id_text in references.items()},
+            ),
+            ids=ids,
+            observations=observed,
+            told=known.reasons,
             ignore=session.project.settings.drift_ignore,
             older=OlderSeals(lambda: self.journal.entries),
         )
-        every = (*session.workspace.manifests, *session.others)
-        async with open_api(session) as api:
-            return await look(api, every, [manifest.ref for manifest in named], unread)
 
     def _adoption(self, manifest: Manifest, scene: Scene) -> Adoption:
         original = self.originals.get(manifest.ref)
