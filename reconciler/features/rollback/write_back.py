@@ -111,43 +111,6 @@ NewValue: TypeAlias = "tuple[Place, Json | Missing]"
 """A place, and the value that is to be written there."""
 
 
-@dataclass(slots=True)
-class ValueFinder:
-    """ValueFinder of the places of values. `project` is the project file, None if there is none."""
-
-    originals: Originals
-    project: File | None
-    environment: str
-
-    def item_of(self, manifest: Manifest, original: Original) -> Place | None:
-        """Return the place of the item of `forEach` that a manifest is made of."""
-        member = manifest.source.item
-        items = Place(original.script, original.nth, (FOR_EACH,))
-        written = written_items(items.value) if items.value is not ABSENT else None
-        found = self.behind(written, items, None) if isinstance(written, str) else items
-        return None if found is None or member is None else found.at(member.number - 1)
-
-    def behind(self, text: str, here: Place, item: Place | None) -> Place | None:
-        """Return where the value of a text that is one expression is written."""
-        match whole(text):
-            case Expression(word=ExpressionKind.FILE, name=name):
-                script = self.originals.script_at(here.script.path.parent / name)
-                values = [] if script is None else script.values
-                held = [nth for nth, value in enumerate(values) if value is not None]
-                return Place(script, held[0]) if script is not None and len(held) == 1 else None
-            case Expression(word=ExpressionKind.VARIABLE, name=name):
-                return self._variable(name)
-            case Expression(word=ExpressionKind.EACH, name=name) if item is not None:
-                return _along(item, name)
-            case _:
-                return None
-
-    def _variable(self, name: str) -> Place | None:
-        script = None if self.project is None else self.originals.script_at(self.project)
-        path = "environments", self.environment, "variables"
-        return None if script is None else _along(Place(script, 0, path), name)
-
-
 def _along(place: Place, name: str) -> Place | None:
     values = place.value
     found = along(values, name) if isinstance(values, dict) else None
@@ -158,14 +121,17 @@ def _along(place: Place, name: str) -> Place | None:
 class Respelling:
     """Writer of what one manifest is to declare, in the spelling of its files.
 
-    `targets` are the resources that have an id, which a text refers to. With `in_place`, a value
-    replaces `${var:}`, and the variable stays. `found` are the values to write at other places.
+    `project` is the project file, None if there is none. `targets` are the resources that have an
+    id, which a text refers to. With `in_place`, a value replaces `${var:}`, and the variable stays.
+    `item` is the place of the item of `forEach` that it is made of. `found` are the values to write
+    at other places.
     """
 
-    finder: ValueFinder
-    item: Place | None
+    originals: Originals
+    project: File | None
     targets: Mapping[str, Ref | str]
-    in_place: bool = False
+    in_place: bool
+    item: Place | None = None
     found: list[NewValue] = field(default_factory=list)
 
     def at(
@@ -241,9 +207,37 @@ class Respelling:
         return self._parts(written, text, here) if isinstance(text, str) else text
 
     def _place_of(self, part: Expression, here: Place) -> Place | None:
-        if part.word not in _ELSEWHERE or (self.in_place and part.word is ExpressionKind.VARIABLE):
+        if self.in_place and part.word is ExpressionKind.VARIABLE:
             return None
-        return self.finder.behind(part.spot.written, here, self.item)
+        return self.behind(part, here)
+
+    def find_item(self, manifest: Manifest, original: Original) -> None:
+        """Find the place of the item of `forEach` that a manifest is made of."""
+        member = manifest.source.item
+        items = Place(original.script, original.nth, (FOR_EACH,))
+        written = written_items(items.value) if items.value is not ABSENT else None
+        found: Place | None = items
+        if isinstance(written, str):
+            named = whole(written)
+            found = None if named is None else self.behind(named, items)
+        self.item = None if found is None or member is None else found.at(member.number - 1)
+
+    def behind(self, part: Expression, here: Place) -> Place | None:
+        """Return where the value of an expression is written, None if that is no other place."""
+        match part.word:
+            case ExpressionKind.FILE:
+                script = self.originals.script_at(here.script.path.parent / part.name)
+                values = [] if script is None else script.values
+                held = [nth for nth, value in enumerate(values) if value is not None]
+                return Place(script, held[0]) if script is not None and len(held) == 1 else None
+            case ExpressionKind.VARIABLE if self.project is not None:
+                script = self.originals.script_at(self.project)
+                path = "environments", self.originals.environment, "variables"
+                return None if script is None else _along(Place(script, 0, path), part.name)
+            case ExpressionKind.EACH if self.item is not None:
+                return _along(self.item, part.name)
+            case _:
+                return None
 
     def _parts(self, written: str, text: str, here: Place) -> str:
         """Return a longer text: with another value of one expression, or with other words."""
@@ -272,7 +266,7 @@ class Respelling:
             return None
         if part.word not in _ELSEWHERE:
             return part.spot.written
-        place = self.finder.behind(part.spot.written, here, self.item)
+        place = self.behind(part, here)
         value = ABSENT if place is None else place.value
         if isinstance(value, str | int | float) and OPEN not in str(value):
             return spelled(value)
@@ -326,37 +320,6 @@ def _paired(now: list[Json], wanted: list[Json]) -> Iterator[int | None]:
     old, new = (list(map(canonical_text, side)) for side in (now, wanted))
     for _, first, last, start, end in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
         yield from (nth if nth < last else None for nth in range(first, first + end - start))
-
-
-def new_values(
-    manifest: Manifest,
-    original: Original,
-    sides: tuple[dict[str, Json], dict[str, Json]],
-    spelling: Respelling,
-) -> list[NewValue]:
-    """Return the values to write, so that a manifest declares the second of two sides.
-
-    The first is what it declares now. Raises WovenError, KeyError or IndexError where a value
-    cannot be placed.
-    """
-    now, wanted = sides
-    shape = BY_NAME[manifest.ref.kind].exact_shape
-    here = Place(original.script, original.nth, ("spec",))
-    own = here.value
-    if isinstance(own, str):
-        after = spelling.at(own, now, wanted, shape, here)
-        return [*spelling.found, *([] if after == own else [(here, after)])]
-    edit = towards(original.spec, spelling.at(original.spec, now, wanted, shape, here))
-    values = list(spelling.found)
-    for script, nth, part in () if edit is None else parts_of_edit(manifest.ref, original, edit):
-        document = script.values[nth]
-        after = followed(document, part, document)
-        if script is original.script and isinstance(document, dict) and isinstance(after, dict):
-            changed = [key for key in ("spec", "overrides") if after.get(key) != document.get(key)]
-            values += [(Place(script, nth, (key,)), after.get(key, ABSENT)) for key in changed]
-        else:
-            values.append((Place(script, nth), after))
-    return values
 
 
 _SHARED: Final = "others use these places too, so they stay as they are"
@@ -437,7 +400,7 @@ class WayBack:
     wanted: Mapping[Ref, dict[str, Json]]
     why: dict[Ref, str] = field(default_factory=dict)
     workspace: Workspace = field(init=False)
-    finder: ValueFinder = field(init=False)
+    originals: Originals = field(init=False)
     declared: dict[Ref, tuple[Manifest, Original]] = field(default_factory=dict)
     values: dict[Ref, list[NewValue]] = field(default_factory=dict)
     placed: list[Ref] = field(default_factory=list)
@@ -450,11 +413,11 @@ class WayBack:
         project = self.session.project
         self.aims = dict(self.wanted)
         self.workspace = self._read([self.scope])[self.scope.environment]
-        originals = Originals(project.root, self.roots, self.workspace.read, self.session.name)
-        self.finder = ValueFinder(originals, project.file, self.session.name)
+        read, name = self.workspace.read, self.session.name
+        self.originals = Originals(project.root, self.roots, read, name)
         for manifest in self.workspace.manifests:
             if manifest.ref in self.wanted:
-                original = originals.of(manifest)
+                original = self.originals.of(manifest)
                 if original is not None:
                     self.declared[manifest.ref] = manifest, original
         for ref in self.wanted:
@@ -477,30 +440,39 @@ class WayBack:
         """Return the workspace of each scope, as it would be with the edited files."""
         project = self.session.project
         instead = {file.script.path.resolve(): file.after for file in files}
+        scopes = [replace(scope, variables=self._variables(scope, files)) for scope in scopes]
         return load_workspaces(self._paths, project.root, scopes, project.settings, instead=instead)
 
+    def _variables(self, scope: Scope, files: Sequence[Edited]) -> Mapping[str, ProjectVariable]:
+        """Return the variables of a scope, as the project file has them after its edit."""
+        for file in files:
+            if file.script.path == self.session.project.file:
+                (document,) = read_text(file.after).documents
+                path = "environments", scope.environment, "variables"
+                found = value_at(document.value, path)
+                if isinstance(found, dict):
+                    return found  # type: ignore[return-value]  # as written
+        return scope.variables
+
     @cached_property
-    def _elsewhere(self) -> dict[str, Workspace]:
-        """The workspaces of the other environments."""
-        return self._read(self._scopes_elsewhere())
-
-    def after(self, files: Sequence[Edited]) -> Workspace:
-        """Return the workspace of this environment, as it would be with the edited files."""
-        name, variables = self.scope.environment, self.scope.variables
-        scope = replace(self.scope, variables=self._variables(name, variables, files))
-        return self._read([scope], files)[name]
-
-    def _scopes_elsewhere(self, files: Sequence[Edited] = ()) -> list[Scope]:
+    def _scopes_elsewhere(self) -> list[Scope]:
         plain = replace(self.scope.without_secrets, may_lack=False)
         is_trial = self.session.environment.emulator is not None
         return [
-            replace(
-                plain, environment=name, variables=self._variables(name, other.variables, files)
-            )
+            replace(plain, environment=name, variables=other.variables)
             for name, other in self.session.project.settings.environments.items()
             # An emulator for trials next to a service is to declare the same as the service.
             if name != self.session.name and (is_trial or other.emulator is None)
         ]
+
+    @cached_property
+    def _elsewhere(self) -> dict[str, Workspace]:
+        """The workspaces of the other environments."""
+        return self._read(self._scopes_elsewhere)
+
+    def after(self, files: Sequence[Edited]) -> Workspace:
+        """Return the workspace of this environment, as it would be with the edited files."""
+        return self._read([self.scope], files)[self.scope.environment]
 
     def _why_missing(self, ref: Ref) -> str:
         """Return why a resource has no manifest: an error in its file, or there is none."""
@@ -523,16 +495,39 @@ class WayBack:
         return False
 
     def values_of(self, ref: Ref, aim: dict[str, Json], *, in_place: bool) -> list[NewValue]:
-        """Return the values to write, so that a resource is declared as `aim`."""
-        manifest, original = self.declared[ref]
+        """Return the values to write, so that a resource is declared as `aim`.
+
+        Raises WovenError, KeyError or IndexError where a value cannot be placed.
+        """
+        kind, (manifest, original) = BY_NAME[ref.kind], self.declared[ref]
+        now, wanted = self.now(manifest), in_usual_order(aim, kind.spec)
         spelling = Respelling(
-            finder=self.finder,
-            item=self.finder.item_of(manifest, original),
+            originals=self.originals,
+            project=self.session.project.file,
             targets=self.targets(ref),
             in_place=in_place,
         )
-        sides = self.now(manifest), in_usual_order(aim, BY_NAME[ref.kind].spec)
-        return new_values(manifest, original, sides, spelling)
+        spelling.find_item(manifest, original)
+        here = Place(original.script, original.nth, ("spec",))
+        own = here.value
+        if isinstance(own, str):
+            after = spelling.at(own, now, wanted, kind.exact_shape, here)
+            return [*spelling.found, *([] if after == own else [(here, after)])]
+        spelled_spec = spelling.at(original.spec, now, wanted, kind.exact_shape, here)
+        edit = towards(original.spec, spelled_spec)
+        values = list(spelling.found)
+        for script, nth, part in () if edit is None else parts_of_edit(ref, original, edit):
+            document = script.values[nth]
+            after = followed(document, part, document)
+            if script is original.script and isinstance(document, dict) and isinstance(after, dict):
+                values += [
+                    (Place(script, nth, (key,)), after.get(key, ABSENT))
+                    for key in ("spec", "overrides")
+                    if after.get(key) != document.get(key)
+                ]
+            else:
+                values.append((Place(script, nth), after))
+        return values
 
     def targets(self, ref: Ref) -> dict[str, Ref | str]:
         """Return the resources that one may refer to, by their ids."""
@@ -555,22 +550,15 @@ class WayBack:
 
     def places(self) -> list[tuple[str, int]]:
         """Return file and line of each value that `files` edit, in their order."""
-        return _places(value for ref in self.placed for value in self.values[ref])
+        return _lines(value for ref in self.placed for value in self.values[ref])
 
     def replaced(self) -> tuple[SharedPlace, ...]:
-        """Return the expressions that `files` replace by values, each with who uses it too."""
+        """Return the expressions that a value replaces, each with who uses the variable too."""
         return tuple(
-            SharedPlace(
-                place.script.name,
-                _line(place, difference.path),
-                difference.before,
-                difference.after,
-                () if user is None else (User(user),),
-            )
+            replace(shared, users=() if user is None else (User(user),))
             for ref, user in sorted(self.in_place.items())
-            for place, value in (self.values[ref] if ref in self.placed else ())
-            for difference in differences(place.value, value)
-            if isinstance(difference.before, str) and OPEN in difference.before
+            for _, shared in _changes(self.values[ref] if ref in self.placed else ())
+            if isinstance(shared.now, str) and OPEN in shared.now
         )
 
     def places_left(self) -> list[tuple[str, int]]:
@@ -579,7 +567,7 @@ class WayBack:
             (place.file, place.line) for ref in self.shared for place in self.shared_places(ref)
         }
         others = (ref for ref in self.why if ref in self.values and ref not in self.shared)
-        return sorted(left.union(*(_places(self.values[ref]) for ref in others)))
+        return sorted(left.union(*(_lines(self.values[ref]) for ref in others)))
 
     def files(self) -> list[Edited]:
         """Return the files to write, and keep in `why` what cannot be placed."""
@@ -623,7 +611,7 @@ class WayBack:
         """Return the resources of other environments that files change, and their fields."""
         changed: dict[Ref, list[str]] = {}
         paths: dict[Ref, set[Path]] = {}
-        after = self._read(self._scopes_elsewhere(files), files) if files else {}
+        after = self._read(self._scopes_elsewhere, files) if files else {}
         for name, workspace in after.items():
             for ref, fields in _changed(self._elsewhere[name], workspace).items():
                 changed.setdefault(ref, []).append(name)
@@ -677,14 +665,9 @@ class WayBack:
             yield SharedPlace(source.file, source.line, now, value_at(aim, path))
             return
         user = self.in_place.get(ref)
-        for place, value in values:
+        for place, shared in _changes(values):
             is_variable = user is not None and place.script.path == project
-            users = (User(user),) if user is not None and is_variable else ()
-            for difference in differences(place.value, value):
-                line = _line(place, difference.path)
-                yield SharedPlace(
-                    place.script.name, line, difference.before, difference.after, users
-                )
+            yield replace(shared, users=(User(user),)) if user and is_variable else shared
 
     def _fitting(self, refs: Sequence[Ref]) -> list[Ref]:
         """Return the resources with values that fit together, and leave the rest.
@@ -783,18 +766,6 @@ class WayBack:
                     return f"{where} may also be used by what is broken: repair {_said(error)}"
         return ""
 
-    def _variables(
-        self, environment: str, known: Mapping[str, ProjectVariable], files: Sequence[Edited]
-    ) -> Mapping[str, ProjectVariable]:
-        """Return the variables of an environment, as the project file has them after its edit."""
-        for file in files:
-            if file.script.path == self.session.project.file:
-                (document,) = read_text(file.after).documents
-                found = value_at(document.value, ("environments", environment, "variables"))
-                if isinstance(found, dict):
-                    return found  # type: ignore[return-value]  # as written
-        return known
-
     def _is_unlike(self, manifest: Manifest) -> bool:
         """Return whether a manifest differs from what is wanted in more than it is to."""
         ref = manifest.ref
@@ -847,14 +818,18 @@ def _touched(fields: set[Path], changed: set[Path]) -> set[Path]:
     return touched or fields
 
 
-def _places(values: Iterable[NewValue]) -> list[tuple[str, int]]:
+def _changes(values: Iterable[NewValue]) -> Iterator[tuple[Place, SharedPlace]]:
+    """Yield each place that is to change, and what is there now and then."""
+    for place, value in values:
+        for difference in differences(place.value, value):
+            line = _line(place, difference.path)
+            shared = SharedPlace(place.script.name, line, difference.before, difference.after)
+            yield place, shared
+
+
+def _lines(values: Iterable[NewValue]) -> list[tuple[str, int]]:
     """Return file and line of each value that is to change, in their order."""
-    found = (
-        (place.script.name, _line(place, difference.path))
-        for place, value in values
-        for difference in differences(place.value, value)
-    )
-    return sorted(set(found))
+    return sorted({(shared.file, shared.line) for _, shared in _changes(values)})
 
 
 def _line(place: Place, path: Path) -> int:
