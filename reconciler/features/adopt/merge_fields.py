@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final, TypeAlias, TypeVar
+from typing import Final, TypeVar
 
 from reconciler.document import (
     ABSENT,
     Edit,
     Gone,
+    ItemPosition,
     Json,
     Key,
     ListItem,
@@ -30,12 +31,12 @@ from reconciler.document import (
     canonical_text,
     covers,
     exactly,
+    homes_in,
     is_zero,
     key_of,
     operation_of,
     same,
     shifted_in,
-    stored_name,
     value_at,
 )
 from reconciler.features.adopt.adoption import Adopted, Conflict, Side
@@ -68,20 +69,6 @@ class MergeInputs:
             live=_inside(self.live, live),
             shown=_inside(self.shown, live),
         )
-
-
-@dataclass(slots=True)
-class Merged:
-    """The result of the three-way merge of one resource; without an edit nothing is to be done."""
-
-    edit: Edit | None = None
-    adopted: list[Adopted] = field(default_factory=list)
-    conflicts: list[Conflict] = field(default_factory=list)
-
-    @property
-    def open(self) -> list[Conflict]:
-        """The conflicts that are not resolved."""
-        return [conflict for conflict in self.conflicts if conflict.side is None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,23 +125,11 @@ def holds_hidden(value: Json | Missing) -> bool:
     return any(map(holds_hidden, value)) if isinstance(value, list) else value == HIDDEN
 
 
-@dataclass(frozen=True, slots=True)
-class KeyedItem:
-    """The place of a list item: its index path, the name path of its list, and the item itself."""
-
-    at: Path
-    holder: Path
-    item: Json
-
-
-KeyedItems: TypeAlias = dict[Key, list[KeyedItem]]
-
-
 @dataclass(slots=True, kw_only=True)
 class KeyedList:
     """One keyed list: its items are identified by name, and may come from another list."""
 
-    merge: _Merge
+    merge: Merged
     sides: MergeInputs
     shape: Shape
     path: Path
@@ -241,9 +216,11 @@ class KeyedList:
             self.merge.conflict(inner, (*place, *path))
         return bool(secrets)
 
-    def _homes(self, items: KeyedItems, name: str) -> list[KeyedItem]:
+    def _homes(
+        self, side: Mapping[Key, Sequence[ItemPosition]], name: str
+    ) -> Sequence[ItemPosition]:
         """Return the places of an item in all lists of one side."""
-        return items.get(key_of(self.shape, name), [])
+        return side.get(key_of(self.shape, name), ())
 
     def _base(self, name: str) -> Json | Missing:
         """Return what was last applied of an item, in whichever list it was then."""
@@ -283,25 +260,25 @@ class KeyedList:
             names = tuple(".".join(map(str, steps)) for steps in inside if steps)
             self.edits[name] = ListItem(None, edit, names)
 
-    def _arrived(self, name: str, index: int, home: KeyedItem, inner: MergeInputs) -> None:
+    def _arrived(self, name: str, index: int, home: ItemPosition, inner: MergeInputs) -> None:
         """Merge an item that git declares in another list, and live has here as number `index`."""
-        place = (*self.path, name)
-        inner = replace(inner, ours=home.item, written=value_at(self.merge.whole.written, home.at))
+        place, whole = (*self.path, name), self.merge.whole
+        at = (*_indexed(whole.ours, home.path, self.merge.shape), home.position)
+        inner = replace(inner, ours=home.item, written=value_at(whole.written, at))
         was = self._homes(self.merge.base, name)
         if name in self.base:
             # Git moved the item, and the move is not applied yet.
             return
-        if len(was) == 1 and was[0].holder != home.holder:
+        if len(was) == 1 and was[0].path != home.path:
             edit = self.merge.conflict(inner, place, self.shape.item)
             if edit is None:
                 return
         elif was:
-            before: Json = [*was[0].holder, was[0].at[-1]]
-            self.merge.result.adopted.append(Adopted(place, before, index, "move"))
+            before: Json = [*was[0].path, was[0].position]
+            self.merge.adopted.append(Adopted(place, before, index, "move"))
         else:
             self.merge.note(inner, place)
-        edit = self.merge.at(inner, self.shape.item, place, home.at)
-        self.edits[name] = ListItem(home.at, edit)
+        self.edits[name] = ListItem(at, self.merge.at(inner, self.shape.item, place, at))
 
     def _order(self) -> Sequence[str]:
         """Return the names in the order that changed, with new items after their neighbour."""
@@ -310,12 +287,12 @@ class KeyedList:
         ours_moved = _among(base, ours) != _among(ours, base)
         if theirs_moved and ours_moved and _among(ours, live) != _among(live, ours):
             side = self.merge.side
-            self.merge.result.conflicts.append(
+            self.merge.conflicts.append(
                 Conflict(path=self.path, base=[*base], git=[*ours], live=[*live], side=side)
             )
             theirs_moved = side is Side.THEIRS
         elif theirs_moved and not ours_moved:
-            self.merge.result.adopted.extend(self._moves(base, live))
+            self.merge.adopted.extend(self._moves(base, live))
         first, second = (live, ours) if theirs_moved else (ours, live)
         return joined(first, second)
 
@@ -371,29 +348,17 @@ def joined(first: Sequence[str], second: Sequence[str]) -> list[str]:
     return names
 
 
-def homes_of(document: Json | Missing, shape: Shape) -> KeyedItems:
-    """Return the places of the items of all keyed lists, by key."""
-    homes: KeyedItems = {}
-    for key, place in _places(document, shape, (), ()):
-        homes.setdefault(key, []).append(place)
-    return homes
-
-
-def _places(
-    document: Json | Missing, shape: Shape, path: Path, at: Path
-) -> Iterator[tuple[Key, KeyedItem]]:
-    if not shape.known:
-        return
-    if isinstance(document, dict):
-        for key, value in document.items():
-            yield from _places(value, shape.at(key), (*path, key), (*at, key))
-    elif isinstance(document, list):
-        for nth, item in enumerate(document):
-            name = value_at(item, shape.identity) if shape.identity else ABSENT
-            place = (*path, stored_name(name) if isinstance(name, str) else nth)
-            if isinstance(name, str):
-                yield key_of(shape, name), KeyedItem((*at, nth), path, item)
-            yield from _places(item, shape.item, place, (*at, nth))
+def _indexed(document: Json | Missing, path: Path, shape: Shape) -> Path:
+    """Return a path that counts items, for one that names them by their identity."""
+    at: Path = ()
+    for step in path:
+        own = step
+        if isinstance(document, list):
+            names = [value_at(item, shape.identity) for item in document]
+            own = names.index(step) if isinstance(step, str) else step
+        shape = shape.at(str(step)) if isinstance(document, dict) else shape.item
+        at, document = (*at, own), value_at(document, (own,))
+    return at
 
 
 MOST_ALIGNED: Final = 400
@@ -402,28 +367,39 @@ MOST_ALIGNED: Final = 400
 
 def merged(sides: MergeInputs, shape: Shape, rules: MergeOptions) -> Merged:
     """Merge a resource."""
-    walk = _Merge(shape, sides, rules)
-    walk.result.edit = walk.at(sides, shape, (), ())
-    return walk.result
+    walk = Merged(shape, sides, rules)
+    walk.edit = walk.at(sides, shape, (), ())
+    return walk
 
 
-class _Merge:
-    """The walk: `path` names items by identity, `at` counts them as they are written."""
+class Merged:
+    """The three-way merge of one resource; without an `edit` nothing is to be done.
+
+    On the walk, `path` names items by identity, `at` counts them as they are written.
+    """
 
     def __init__(self, shape: Shape, sides: MergeInputs, rules: MergeOptions) -> None:
+        self.edit: Edit | None = None
+        self.adopted: list[Adopted] = []
+        self.conflicts: list[Conflict] = []
+        self.shape = shape
         self.rules = rules
         self.side = rules.side
-        self.result = Merged()
         self.whole = sides
         self.ours, self.base, self.live = (
-            homes_of(value, shape) for value in (sides.ours, sides.base, sides.live)
+            homes_in(value, shape) for value in (sides.ours, sides.base, sides.live)
         )
         # A new live item may be a secret's item that was deleted and made again by hand.
         known = {*self.ours, *self.base}
         self.remade = any(
             key not in known and any(holds_hidden(home.item) for home in homes)
-            for key, homes in homes_of(sides.shown, shape).items()
+            for key, homes in homes_in(sides.shown, shape).items()
         )
+
+    @property
+    def open(self) -> list[Conflict]:
+        """The conflicts that are not resolved."""
+        return [conflict for conflict in self.conflicts if conflict.side is None]
 
     def at(self, sides: MergeInputs, shape: Shape, path: Path, at: Path) -> Edit | None:
         """Return the edit of one place; None where it stays as written."""
@@ -472,9 +448,10 @@ class _Merge:
         return self.take(sides, path, shape)
 
     def conflict(self, sides: MergeInputs, path: Path, shape: Shape | None = None) -> Edit | None:
+        """Record a conflict; return the edit of a conflict that live wins."""
         secret = self._is_secret(sides)
         side = self.side if self.side is Side.OURS or not secret else None
-        self.result.conflicts.append(
+        self.conflicts.append(
             Conflict(
                 path=path,
                 base=sides.base,
@@ -514,10 +491,11 @@ class _Merge:
         return Put(value)
 
     def note(self, sides: MergeInputs, path: Path, gave_way: str = "") -> None:
+        """Record a field that was edited live."""
         before = sides.base if sides.base is not ABSENT else sides.ours
         after = as_spelled(sides.shown, sides.written)
         operation = operation_of(before, after)
-        self.result.adopted.append(Adopted(path, before, after, operation, gave_way))
+        self.adopted.append(Adopted(path, before, after, operation, gave_way))
 
     def _text_of(self, sides: MergeInputs, shape: Shape) -> Json:
         """Return a live value as a manifest writes it; expressions are kept where they agree."""
