@@ -222,72 +222,60 @@ def _check_open(written: Json, *, is_inside: bool) -> None:
         raise WovenError(f"`{source}` gives what was edited, maybe elsewhere too: edit it by hand")
 
 
-@dataclass(slots=True)
-class Unadopted:
-    """A resource with a manifest that is left unchanged, and why."""
-
-    ref: Ref
-    why: str
-
-
 _Change = tuple[Script, int, Edit]
 
 
 def write_edits(
     edits: Mapping[Ref, tuple[Original, Edit]],
-) -> tuple[list[Edited], list[Unadopted]]:
-    """Return the files with all edits, and the resources with edits that do not fit.
+) -> tuple[list[Edited], dict[Ref, str]]:
+    """Return the files with all edits, and why the edits of the other resources do not fit.
 
     Nothing is written. Either all files of a resource are edited, or none.
     """
-    left = dict(edits)
-    refused: list[Unadopted] = []
+    refused: dict[Ref, str] = {}
     while True:
+        left = {ref: edit for ref, edit in edits.items() if ref not in refused}
         files, wrong = _attempt(left)
         if not wrong:
             return files, refused
-        refused.extend(wrong)
-        for unadopted in wrong:
-            left.pop(unadopted.ref, None)
+        refused |= wrong
 
 
 def _attempt(
     edits: Mapping[Ref, tuple[Original, Edit]],
-) -> tuple[list[Edited], list[Unadopted]]:
+) -> tuple[list[Edited], dict[Ref, str]]:
     changes: dict[File, dict[int, tuple[Edit, list[Ref]]]] = {}
     scripts: dict[File, Script] = {}
-    refused: list[Unadopted] = []
+    refused: dict[Ref, str] = {}
     for ref, (original, edit) in edits.items():
         try:
             parts = parts_of_edit(ref, original, edit)
         except WovenError as error:
-            refused.append(Unadopted(ref, str(error)))
+            refused[ref] = str(error)
             continue
         except (KeyError, IndexError):
-            refused.append(Unadopted(ref, LOST))
+            refused[ref] = LOST
             continue
         for script, nth, part in parts:
             scripts[script.path] = script
-            here = changes.setdefault(script.path, {})
-            known = here.setdefault(nth, (part, []))
-            if known[0] != part:
-                shared = f"{script.name} is that of {known[1][0]} too, which was edited otherwise"
-                refused.append(Unadopted(ref, shared))
-            known[1].append(ref)
+            first, refs = changes.setdefault(script.path, {}).setdefault(nth, (part, []))
+            if first != part:
+                refused[ref] = f"{script.name} is that of {refs[0]} too, which was edited otherwise"
+            refs.append(ref)
     files = []
     for path, here in changes.items() if not refused else ():
-        made = text_after(scripts[path], {nth: edit for nth, (edit, _) in here.items()})
-        if made is not None:
-            refs = tuple(ref for _, refs in here.values() for ref in refs)
-            files.append(
-                Edited(script=scripts[path], after=made[0], refs=refs, forks=tuple(made[1]))
-            )
-            continue
-        refused.extend(_refused_in(scripts[path], here))
+        script = scripts[path]
+        made = text_after(script, {nth: edit for nth, (edit, _) in here.items()})
+        if made is None:
+            refused |= _refused_in(script, here)
+        else:
+            after, forks = made
+            all_refs = tuple(ref for _, refs in here.values() for ref in refs)
+            files.append(Edited(script=script, after=after, refs=all_refs, forks=tuple(forks)))
     return files, refused
 
 
-def _refused_in(script: Script, here: Mapping[int, tuple[Edit, Sequence[Ref]]]) -> list[Unadopted]:
+def _refused_in(script: Script, here: Mapping[int, tuple[Edit, Sequence[Ref]]]) -> dict[Ref, str]:
     """Return the resources with edits that do not fit a file; all if only the combination fails."""
     read = [read_text(text, is_json=script.is_json) for text in texts_of_documents(script.text)]
     alone = [replace(script, reading=reading) for reading in read if reading.documents]
@@ -295,7 +283,7 @@ def _refused_in(script: Script, here: Mapping[int, tuple[Edit, Sequence[Ref]]]) 
     if identical([script.values for script in alone], [[value] for value in script.values]):
         # A file may have thousands of documents, so each is tried without the others.
         wrong = [nth for nth in here if text_after(alone[nth], {0: here[nth][0]}) is None] or wrong
-    return [Unadopted(ref, f"{script.name}: {LOST}") for nth in wrong for ref in here[nth][1]]
+    return {ref: f"{script.name}: {LOST}" for nth in wrong for ref in here[nth][1]}
 
 
 def text_after(script: Script, changes: Mapping[int, Edit]) -> tuple[str, list[Fork]] | None:
@@ -480,6 +468,10 @@ class IdTarget:
     environment: str
     alone: bool
 
+    def field(self, written: RemoteId) -> str:
+        """Return the field with an id, as a person writes it under `metadata`."""
+        return f"id: {written}" if self.alone else f"ids: {{{self.environment}: {written}}}"
+
 
 def identified(script: Script, given: Sequence[Given], place: IdTarget) -> IdentifiedText:
     """Return a text with the ids of its manifests; a document gets all of its ids or none."""
@@ -568,15 +560,13 @@ def _by_hand(value: Json, given: Sequence[Given], place: IdTarget) -> str:
     source = given[0].manifest.source
     where = f"{source.file}:{source.line}"
     if source.item is None:
-        known = given[0].remote_id
-        field_text = f"id: {known}" if place.alone else f"ids: {{{place.environment}: {known}}}"
+        field_text = place.field(given[0].remote_id)
         return f"{where}: write `{field_text}` under `metadata` of {given[0].manifest.ref} by hand"
     items = written_items(value[FOR_EACH]) if isinstance(value, dict) else None
     listed = items if isinstance(items, list) else []
     wanted = _own_key(value, given) if isinstance(items, str) else KEY
     key = _free_key(wanted, value if isinstance(value, dict) else {}, listed, place)
-    named = expression(ExpressionKind.EACH, key)
-    field_text = f"id: {named}" if place.alone else f"ids: {{{place.environment}: {named}}}"
+    field_text = place.field(expression(ExpressionKind.EACH, key))
     head = (
         f"{where}: {_why(items, given)}: once all have an id, write `{field_text}` under `metadata`"
     )

@@ -561,7 +561,7 @@ class _Run:
                 if adopted.state == "adopted" and adopted.edit is not None and ref not in self.why
             }
             files, refused = write_edits(edits)
-            self.why |= {unadopted.ref: unadopted.why for unadopted in refused}
+            self.why |= refused
             wrong, unsettled = self._judged(files, adoptions, scene)
             if not wrong and not unsettled:
                 return files
