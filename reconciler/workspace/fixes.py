@@ -83,8 +83,8 @@ def repair_text(
 ) -> tuple[str, int] | None:
     """Return a text with the repairs that its complaints of some codes name, and their number.
 
-    None without any. Comments stay, and so does every character elsewhere. A text that would become unreadable, or
-    lose a comment, is not repaired.
+    None without any. Comments stay, and so does every character elsewhere. A text that would become
+    unreadable, or lose a comment, is not repaired.
     """
     reading = read_text(text, is_json=is_json)
     splices = _splices(reading, complaints, codes, is_json=is_json)
