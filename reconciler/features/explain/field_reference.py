@@ -470,18 +470,11 @@ class Several:
     fields: tuple[Field, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Nothing:
-    """A text without a match; `near` is the nearest name, "" where none is near."""
-
-    typed: str
-    near: str
-
-
-def look_up(typed: str) -> Field | Explanation | Several | Nothing:
+def look_up(typed: str) -> Field | Explanation | Several:
     """Return what a text names: a code, a value, the path of a field, or the end of a path.
 
-    Case is ignored, and lists need no index. An exact match takes precedence over a prefix.
+    Case is ignored, and lists need no index. An exact match takes precedence over a prefix. Raises
+    UsageError where there is no match.
     """
     explained = explanation(spelled().get(typed.casefold(), ""))
     if explained is not None:
@@ -496,7 +489,13 @@ def look_up(typed: str) -> Field | Explanation | Several | Nothing:
         found = tuple(_matching(steps, rule))
         if found:
             return found[0] if len(found) == 1 else _general(found) or Several(typed, found)
-    return Nothing(typed, _near(typed, steps))
+    near = _near(typed, steps)
+    hint = (
+        f": did you mean `{near}`?"
+        if near
+        else "; `reconciler explain SLO --recursive` lists fields"
+    )
+    raise UsageError(f"there is no field or code `{typed}`{hint}")
 
 
 def _general(found: Sequence[Field]) -> Field | None:
