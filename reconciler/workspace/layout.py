@@ -21,18 +21,8 @@ from typing import assert_never
 from yaml import SafeLoader, ScalarNode, SequenceNode, YAMLError, compose
 
 from reconciler.document import Json, Path, identical
+from reconciler.kinds import repairs
 from reconciler.kinds.field_traits import MANIFEST_KEYS
-from reconciler.kinds.repairs import (
-    Drop,
-    Lift,
-    MoveId,
-    Negate,
-    Rename,
-    Round,
-    Unquote,
-    Unwrap,
-    Wrap,
-)
 from reconciler.syntax.parsed_text import Reading
 from reconciler.syntax.read_text import read_text
 from reconciler.syntax.syntax_tree import SyntaxNode, WrittenText
@@ -432,27 +422,27 @@ class Editor:
     document: SyntaxNode
     prefix: Path
 
-    def edits(self, made: Round) -> Iterator[Splice]:  # noqa: C901 - a table of repairs
+    def edits(self, made: repairs.Round) -> Iterator[Splice]:  # noqa: C901 - a table of repairs
         """Yield the edits for a round of repairs."""
         gone: dict[Path, set[str]] = defaultdict(set)
         for repair in made:
             match repair:
-                case Drop() | MoveId():
+                case repairs.Drop() | repairs.MoveId():
                     gone[repair.path[:-1]].add(str(repair.path[-1]))
-                    if isinstance(repair, MoveId):
+                    if isinstance(repair, repairs.MoveId):
                         yield self._id_moved(self._at(repair.path))
-                case Rename():
+                case repairs.Rename():
                     yield self._renamed(repair.path, repair.name)
-                case Negate():
+                case repairs.Negate():
                     yield self._renamed(repair.path, repair.name)
                     yield _instead(self._at(repair.path), json.dumps(repair.value))
-                case Unquote():
+                case repairs.Unquote():
                     yield _instead(self._at(repair.path), json.dumps(repair.number))
-                case Unwrap():
+                case repairs.Unwrap():
                     yield from self._unwrapped(self._at(repair.path), repair.steps)
-                case Wrap():
+                case repairs.Wrap():
                     yield from self._wrapped(self._at(repair.path), repair.name)
-                case Lift():
+                case repairs.Lift():
                     yield from self._lifted(repair)
                 case _:
                     assert_never(repair)
@@ -551,7 +541,7 @@ class Editor:
         for found in _LINE.finditer(self.written.text, holder.start, holder.end):
             yield Splice(found.end(), found.end(), " " * STEP)
 
-    def _lifted(self, repair: Lift) -> Iterator[Splice]:
+    def _lifted(self, repair: repairs.Lift) -> Iterator[Splice]:
         """Yield the splices that move an entry after the content around it, with its comments."""
         outer, holder = self._at(repair.path[:-2]), self._at(repair.path[:-1])
         nth = holder.place_of(str(repair.path[-1]))
