@@ -41,7 +41,14 @@ from reconciler.document import (
 )
 from reconciler.features.adopt.adoption import Adopted, Conflict, Side
 from reconciler.redaction.templates import HIDDEN, Template, holds_seal, written_out
-from reconciler.syntax.expressions import OPEN, Expression, ExpressionKind, escaped, parts_of
+from reconciler.syntax.expressions import (
+    OPEN,
+    Expression,
+    ExpressionKind,
+    escaped,
+    parts_of,
+    refitted,
+)
 
 _Side = TypeVar("_Side", bound="Json | Missing")
 
@@ -518,26 +525,15 @@ class Merged:
         found = [part for part in parts_of(text) if isinstance(part, Expression)]
         if [expression.spot.written for expression in found] == [text]:
             return self.rules.refs.get(live) if found[0].word is ExpressionKind.REFERENCE else None
-        rest, fitted = live, ""
-        for expression in found:
-            value = self.rules.values.get(expression.spot.written, "")
-            if not value or rest.count(value) != 1:
-                return None
-            before, rest = rest.split(value)
-            fitted += escaped(before) + expression.spot.written
-        fitted += escaped(rest)
-        return fitted if found and self._filled(fitted) == live else None
-
-    def _filled(self, text: str) -> str | None:
-        """Return a text with its expressions filled in; None where another part is in it."""
-        filled = ""
-        for part in parts_of(text):
-            if not isinstance(part, str | Expression):
-                return None
-            filled += (
-                part if isinstance(part, str) else self.rules.values.get(part.spot.written, "")
-            )
-        return filled
+        values = self.rules.values
+        known = [(part, values.get(part.spot.written, "")) for part in found]
+        fitted = refitted(escaped(live), known) if found else None
+        filled = "".join(
+            part if isinstance(part, str) else values.get(part.spot.written, "")
+            for part in parts_of(fitted or "")
+            if isinstance(part, str | Expression)
+        )
+        return fitted if filled == live else None
 
     def _list(self, sides: MergeInputs, shape: Shape, path: Path, at: Path) -> Edit | None:
         ours, base, live = (

@@ -40,7 +40,15 @@ from reconciler.operations.open_session import Session, files_naming
 from reconciler.project import ProjectVariable
 from reconciler.redaction.templates import pointing, resolve, written_out
 from reconciler.syntax.diagnostic import Complaint
-from reconciler.syntax.expressions import OPEN, Expression, ExpressionKind, escaped, parts_of, whole
+from reconciler.syntax.expressions import (
+    OPEN,
+    Expression,
+    ExpressionKind,
+    escaped,
+    parts_of,
+    refitted,
+    whole,
+)
 from reconciler.syntax.files import read_file
 from reconciler.syntax.read_text import read_text
 from reconciler.workspace.expression_scope import Scope, along, spelled
@@ -256,7 +264,9 @@ class Respelling:
             place, middle = values[0]
             self.found.append((place, _of_type(place.value, middle)))
             return written
-        return _refitted(text, [*zip(parts, texts, strict=True)])
+        pairs = zip(parts, texts, strict=True)
+        values_now = [(part, value) for part, value in pairs if isinstance(part, Expression)]
+        return refitted(text, values_now) or text
 
     def _known(self, part: object, here: Place) -> str | None:
         """Return the text of a part, None where it is not known."""
@@ -280,19 +290,6 @@ def _between(text: str, texts: list[str], nth: int) -> str:
         return ""
     middle = text[len(before) : len(text) - len(after)]
     return middle if len(middle.split()) == len(texts[nth].split()) else ""
-
-
-def _refitted(text: str, parts: list[tuple[object, str]]) -> str:
-    """Return a text with its values as expressions again; as it is if that is not unique."""
-    rest, fitted = text, ""
-    for part, value in parts:
-        if not isinstance(part, Expression):
-            continue
-        if not value or rest.count(value) != 1:
-            return text
-        before, rest = rest.split(value)
-        fitted += before + part.spot.written
-    return fitted + rest
 
 
 def _of_type(before: Json | Missing, text: str) -> Json:
