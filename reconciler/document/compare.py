@@ -67,6 +67,19 @@ def value_at(document: Json | Missing, path: Sequence[str | int]) -> Json | Miss
     return document
 
 
+def with_value(document: Json, path: Path, value: Json | Missing) -> Json:
+    """Return a document with another value at a path of keys and indices; `ABSENT` removes it."""
+    if not path:
+        return document if value is ABSENT else value
+    step, rest = path[0], path[1:]
+    if isinstance(document, list) and isinstance(step, int):
+        return [*document[:step], with_value(document[step], rest, value), *document[step + 1 :]]
+    fields = document if isinstance(document, dict) else {}
+    if value is ABSENT and (not rest or step not in fields):
+        return {key: field for key, field in fields.items() if key != step}
+    return {**fields, str(step): with_value(fields.get(str(step)), rest, value)}
+
+
 def texts_in(document: Json) -> Iterator[str]:
     """Yield the texts of a document in their order, without the names of its fields."""
     waiting = [document]

@@ -37,6 +37,7 @@ from reconciler.document import (
     operation_of,
     same,
     shifted_in,
+    texts_in,
     value_at,
 )
 from reconciler.features.adopt.adoption import Adopted, Conflict, Side
@@ -127,9 +128,7 @@ def items_of(document: Json | Missing) -> list[Json]:
 
 def holds_hidden(value: Json | Missing) -> bool:
     """Return whether any part of a live value is hidden."""
-    if isinstance(value, dict):
-        return any(map(holds_hidden, value.values()))
-    return any(map(holds_hidden, value)) if isinstance(value, list) else value == HIDDEN
+    return value is not ABSENT and HIDDEN in texts_in(value)
 
 
 @dataclass(slots=True, kw_only=True)

@@ -27,7 +27,7 @@ from typing import (
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from reconciler.document import Json
+from reconciler.document import Json, each_text
 from reconciler.errors import UsageError
 from reconciler.kinds import BY_NAME, KINDS, field_traits
 from reconciler.kinds.field_traits import MANIFEST, MANIFEST_KEYS, METADATA, EnvelopeField, Part
@@ -233,6 +233,7 @@ def _of_envelope(
     shown = kind if known is not None else next(iter(BY_NAME))
     needs_id = known is not None and form.required and path[-1] in {"id", "ids"}
     uuid_or_short = EXAMPLE_UUID if form.parse(EXAMPLE_UUID) == EXAMPLE_UUID else EXAMPLE_SHORT_ID
+    placed: dict[str, Json] = {"KIND": shown, "ID": 12 if form.counted else uuid_or_short}
     return Field(
         root=kind,
         path=path,
@@ -243,18 +244,9 @@ def _of_envelope(
         need=Need.REQUIRED if envelope_field.required else Need.OPTIONAL,
         bounds=("one of `id` and `ids` is required",) if needs_id else (),
         values=tuple(BY_NAME) if path == ("kind",) and known is None else (),
-        example=_filled(example, shown, 12 if form.counted else uuid_or_short),
+        example=each_text(example, lambda text: placed.get(text, text)),
         fields=fields,
     )
-
-
-def _filled(example: Json, kind: str, remote_id: Json) -> Json:
-    """Return an example with the name of a kind and one of its ids in place of placeholders."""
-    if isinstance(example, dict):
-        return {key: _filled(value, kind, remote_id) for key, value in example.items()}
-    if example == "ID":
-        return remote_id
-    return kind if example == "KIND" else example
 
 
 def _fields(model: type[BaseModel], root: str, path: tuple[str, ...]) -> tuple[Field, ...]:

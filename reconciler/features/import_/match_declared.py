@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path as File
 from typing import Literal, TypeAlias
 
-from reconciler.document import Json, Path, digest, value_at
+from reconciler.document import Json, Path, digest, value_at, with_value
 from reconciler.errors import ExitCode
 from reconciler.features.import_.records import Converted, ImportRecord, Left, named
 from reconciler.journal.history import History
@@ -324,19 +324,11 @@ def with_references(
             comments[mention.path] = IN_A_CIRCLE.format(ref=other)
         else:
             references[mention.path] = expression(ExpressionKind.REFERENCE, str(other))
-    written = _written(spec, (), references) if references else written_out(spec)
+    written: Json = written_out(spec)
+    for path, text in references.items():
+        written = with_value(written, path, text)
     assert isinstance(written, dict)  # noqa: S101 - an object stays one
     return written, comments
-
-
-def _written(value: Json, path: Path, references: Mapping[Path, str]) -> Json:
-    if isinstance(value, dict):
-        return {key: _written(member, (*path, key), references) for key, member in value.items()}
-    if isinstance(value, list):
-        return [
-            _written(element, (*path, index), references) for index, element in enumerate(value)
-        ]
-    return references[path] if path in references else written_out(value)
 
 
 def circles_in(edges: Mapping[Ref, Iterable[Ref]]) -> dict[Ref, int]:

@@ -17,7 +17,16 @@ from types import MappingProxyType
 from typing import Any, Final, Protocol, TypeVar
 
 from reconciler.api.secret import SHORTEST_REDACTED, Redaction
-from reconciler.document import ABSENT, Json, Missing, Path, each_text, texts_at, value_at
+from reconciler.document import (
+    ABSENT,
+    Json,
+    Missing,
+    Path,
+    each_text,
+    texts_at,
+    value_at,
+    with_value,
+)
 from reconciler.errors import ExitCode
 from reconciler.kinds.field_traits import IdValue, Part
 from reconciler.kinds.judge_spec import SpecReport, judge
@@ -133,7 +142,7 @@ def record_of(
     spec = document if isinstance(document, dict) else {}
     if kind.inner_id and remote_id is None:
         remote_id = _id_at(kind, spec, kind.inner_id)
-    spec = _without(spec, kind.inner_id)
+    spec = with_value(spec, kind.inner_id, ABSENT)  # type: ignore[assignment]  # an object
     record = ImportRecord(kind=kind, spec=spec, remote_id=remote_id, where=where)
     if remote_id is None and record.title:
         given = id_given(kind, record.title, where, ids.get(record.title, ""))
@@ -234,16 +243,6 @@ def _refused(record: ImportRecord, why: str) -> Left:
 
 def _at(path: Path) -> str:
     return f", at {'.'.join(map(str, path))[:200]}" if path else ""
-
-
-def _without(spec: dict[str, Json], path: tuple[str, ...]) -> dict[str, Json]:
-    if not path:
-        return spec
-    first, *rest = path
-    inner = spec.get(first)
-    if not rest:
-        return {key: value for key, value in spec.items() if key != first}
-    return {**spec, first: _without(inner, tuple(rest))} if isinstance(inner, dict) else spec
 
 
 def _id_at(kind: Kind, document: Json, path: Path) -> RemoteId | None:

@@ -31,6 +31,7 @@ from reconciler.document import (
     same,
     towards,
     value_at,
+    with_value,
 )
 from reconciler.journal.history import History
 from reconciler.kinds import BY_NAME
@@ -352,7 +353,7 @@ def _text_with(script: Script, known: Mapping[tuple[int, Path], Json | Missing])
     documents = dict(enumerate(script.values))
     # What is inside of another new value is written after that.
     for (nth, path), value in sorted(known.items(), key=lambda new: len(new[0][1])):
-        documents[nth] = _with_value(documents[nth], path, value)
+        documents[nth] = with_value(documents[nth], path, value)
     edits = {
         nth: edit
         for nth, document in documents.items()
@@ -366,18 +367,6 @@ def _text_with(script: Script, known: Mapping[tuple[int, Path], Json | Missing])
         where = f"{script.name}:{fork.line}"
         raise WovenError(f"{where} shares it by the anchor `&{fork.anchor}`: edit it by hand")
     return after
-
-
-def _with_value(document: Json, path: Path, value: Json | Missing) -> Json:
-    if not path:
-        return document if value is ABSENT else value
-    step, rest = path[0], path[1:]
-    if isinstance(document, list) and isinstance(step, int):
-        return [*document[:step], _with_value(document[step], rest, value), *document[step + 1 :]]
-    fields = document if isinstance(document, dict) else {}
-    if not rest and value is ABSENT:
-        return {key: field for key, field in fields.items() if key != step}
-    return {**fields, str(step): _with_value(fields.get(str(step)), rest, value)}
 
 
 @dataclass(kw_only=True)
@@ -633,7 +622,7 @@ class WayBack:
         """Return what a resource declares now, with some fields as they are wanted."""
         document: Json = self.now(self.declared[ref][0])
         for path in sorted(fields, key=str):
-            document = _with_value(document, path, value_at(self.wanted[ref], path))
+            document = with_value(document, path, value_at(self.wanted[ref], path))
         assert isinstance(document, dict)  # noqa: S101 - a field of it is replaced
         return document
 
