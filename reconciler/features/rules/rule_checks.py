@@ -155,14 +155,14 @@ def flaws_in_rules(
 
     `made` is what could be read of the settings, if other settings are wrong.
     """
-    text = text_of_rules(settings)
-    document = text.document
     flaws = (
         (number, rule, flaw)
         for number, rule in enumerate(rules_of(settings))
         for flaw in judges.flaws(number)
     )
     for number, rule, flaw in flaws:
+        text = text_of_rules(settings)
+        document = text.document
         written = rule.check if flaw.part == "check" else rule.when or ""
         message = f"`{flaw.part}` of the rule `{rule.name}`: {flaw.said}"
         near = nearest(flaw.name, rule.variables) if flaw.name else ""
