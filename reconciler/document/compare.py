@@ -689,7 +689,7 @@ def shifted_in(positions: list[int]) -> set[int]:
 def _indexed_differences(
     before: list[Json], after: list[Json], shape: Shape, path: Path, homes: ItemPositions
 ) -> Iterator[Difference]:
-    partners = _partners(before, after, shape)
+    partners = partners_of(before, after, shape)
     for index, value in enumerate(after):
         if index in partners:
             was = before[partners[index]]
@@ -700,7 +700,7 @@ def _indexed_differences(
         yield _removed(before[index], shape, (*path, index), homes)
 
 
-def _partners(before: list[Json], after: list[Json], shape: Shape) -> dict[int, int]:
+def partners_of(before: list[Json], after: list[Json], shape: Shape) -> dict[int, int]:
     """Return the index before the write for each index after it, if there is one.
 
     Items without identity that are the same at both ends of the lists are paired. Items between are

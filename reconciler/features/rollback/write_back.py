@@ -12,7 +12,6 @@ import re
 from bisect import bisect
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from difflib import SequenceMatcher
 from functools import cached_property
 from pathlib import Path as File
 from typing import Final, TypeAlias
@@ -25,9 +24,9 @@ from reconciler.document import (
     Path,
     Shape,
     by_identity,
-    canonical_text,
     differences,
     followed,
+    partners_of,
     same,
     towards,
     value_at,
@@ -190,7 +189,8 @@ class Respelling:
             return self.out(wanted)
         mine, theirs = by_identity(now, shape), by_identity(wanted, shape)
         if mine is None or theirs is None:
-            origins = [*_paired(now, wanted)]
+            pairs = partners_of(now, wanted, shape.item)
+            origins = [*map(pairs.get, range(len(wanted)))]
         else:
             places = {name: nth for nth, name in enumerate(mine)}
             origins = [places.get(name) for name in theirs]
@@ -311,13 +311,6 @@ def _spelled_like(written: Json, value: Json) -> Json:
     is_digits = isinstance(value, str) and value.lstrip("-").isdigit()
     is_integer = isinstance(value, float) and value.is_integer()
     return int(str(value)) if is_digits else int(value) if is_integer else value  # type: ignore[arg-type]  # a float
-
-
-def _paired(now: list[Json], wanted: list[Json]) -> Iterator[int | None]:
-    """Yield the index of the present item for each wanted one: equal ones, and those between."""
-    old, new = (list(map(canonical_text, side)) for side in (now, wanted))
-    for _, first, last, start, end in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
-        yield from (nth if nth < last else None for nth in range(first, first + end - start))
 
 
 _SHARED: Final = "others use these places too, so they stay as they are"
