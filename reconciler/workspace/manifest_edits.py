@@ -8,9 +8,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path as File
+from typing import TypeVar
 
 from reconciler.document import (
     ABSENT,
+    ANY,
     Edit,
     Gone,
     Json,
@@ -173,6 +175,21 @@ class Originals:
         whole = {**kind.from_export(content), **rest}
         bare = not isinstance(content.get(kind.spec.bare), dict)
         return Original(script=script, nth=nth, spec=whole, export=export, bare=bare)
+
+
+_Value = TypeVar("_Value", bound="Json | Missing")
+
+
+def spelled_like(value: _Value, written: Json | Missing, shape: Shape = ANY) -> _Value | int:
+    """Return a whole number as an integer where the manifest has one.
+
+    Services answer 97 as 97.0, and long numbers as text.
+    """
+    if not isinstance(written, int) or isinstance(written, bool):
+        return value
+    is_digits = shape.numeric_text and isinstance(value, str) and value.lstrip("-").isdigit()
+    is_whole = isinstance(value, float) and value.is_integer()
+    return int(value) if is_digits or is_whole else value  # type: ignore[arg-type]  # digits, or a float
 
 
 class WovenError(Exception):

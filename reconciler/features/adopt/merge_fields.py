@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final, TypeVar
+from typing import Final
 
 from reconciler.document import (
     ABSENT,
@@ -50,8 +50,7 @@ from reconciler.syntax.expressions import (
     parts_of,
     refitted,
 )
-
-_Side = TypeVar("_Side", bound="Json | Missing")
+from reconciler.workspace.manifest_edits import spelled_like
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,15 +97,6 @@ class MergeOptions:
 
 def _inside(document: Json | Missing, step: str | int | None) -> Json | Missing:
     return ABSENT if step is None else value_at(document, (step,))
-
-
-def as_spelled(live: _Side, written: Json | Missing) -> _Side | int:
-    """Return a whole number as an integer where the manifest has one.
-
-    Services answer 97 as 97.0.
-    """
-    is_integer = isinstance(written, int) and not isinstance(written, bool)
-    return int(live) if is_integer and isinstance(live, float) and live.is_integer() else live
 
 
 def has_expressions(text: str) -> bool:
@@ -464,7 +454,7 @@ class Merged:
                 git=sides.ours,
                 live=HIDDEN
                 if secret and sides.live is not ABSENT
-                else as_spelled(sides.shown, sides.written),
+                else spelled_like(sides.shown, sides.written),
                 holds_secret=secret,
                 side=side,
             )
@@ -499,21 +489,19 @@ class Merged:
     def note(self, sides: MergeInputs, path: Path, gave_way: str = "") -> None:
         """Record a field that was edited live."""
         before = sides.base if sides.base is not ABSENT else sides.ours
-        after = as_spelled(sides.shown, sides.written)
+        after = spelled_like(sides.shown, sides.written)
         operation = operation_of(before, after)
         self.adopted.append(Adopted(path, before, after, operation, gave_way))
 
     def _text_of(self, sides: MergeInputs, shape: Shape) -> Json:
         """Return a live value as a manifest writes it; expressions are kept where they agree."""
-        live = sides.live
-        assert live is not ABSENT  # noqa: S101 - asked before
-        if shape.numeric_text and _is_number(sides.written) and _spells_number(live):
-            return int(str(live))
+        assert sides.live is not ABSENT  # noqa: S101 - asked before
+        live: Json = spelled_like(sides.live, sides.written, shape)
         if isinstance(live, str) and isinstance(sides.written, str) and not self.rules.plain:
             fitted = None if isinstance(live, Template) else self._refitted(sides.written, live)
             if fitted is not None:
                 return fitted
-        return self.out(as_spelled(live, sides.written))
+        return self.out(live)
 
     def out(self, value: Json) -> Json:
         """Return a value as it is written in a manifest."""
@@ -626,14 +614,6 @@ class Merged:
 def _chosen(document: Json | Missing, rivals: Sequence[frozenset[str]]) -> frozenset[str]:
     known = set(document) if isinstance(document, dict) else set()
     return frozenset(known.intersection(*rivals))
-
-
-def _is_number(value: Json | Missing) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def _spells_number(value: Json | Missing) -> bool:
-    return isinstance(value, str) and value.lstrip("-").isdigit()
 
 
 def _partners(base: list[Json], live: list[Json], shape: Shape) -> list[int | None]:

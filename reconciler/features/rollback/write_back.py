@@ -60,6 +60,7 @@ from reconciler.workspace.manifest_edits import (
     Script,
     WovenError,
     parts_of_edit,
+    spelled_like,
     text_after,
 )
 from reconciler.workspace.reuse import FOR_EACH, written_items
@@ -154,7 +155,7 @@ class Respelling:
             return self._fields(written, now, wanted, shape, here)
         if isinstance(written, list) and isinstance(now, list) and isinstance(wanted, list):
             return self._items(written, now, wanted, shape, here)
-        return _spelled_like(written, self.out(wanted))
+        return spelled_like(self.out(wanted), written, shape)
 
     def out(self, value: Json) -> Json:
         """Return a value as a manifest writes it."""
@@ -302,15 +303,6 @@ def _of_type(before: Json | Missing, text: str) -> Json:
     except ValueError:
         return text
     return found if isinstance(found, int | float) else text
-
-
-def _spelled_like(written: Json, value: Json) -> Json:
-    """Return a whole number as an integer where one is written."""
-    if not isinstance(written, int) or isinstance(written, bool):
-        return value
-    is_digits = isinstance(value, str) and value.lstrip("-").isdigit()
-    is_integer = isinstance(value, float) and value.is_integer()
-    return int(str(value)) if is_digits else int(value) if is_integer else value  # type: ignore[arg-type]  # a float
 
 
 _SHARED: Final = "others use these places too, so they stay as they are"
