@@ -26,7 +26,7 @@ from reconciler.kinds.field_traits import MANIFEST_KEYS
 from reconciler.syntax.parsed_text import Reading
 from reconciler.syntax.read_text import read_text
 from reconciler.syntax.syntax_tree import SyntaxNode, WrittenText
-from reconciler.syntax.tidy import Order, tidy_json, tidy_yaml
+from reconciler.syntax.tidy import Order, line_break, tidy_json, tidy_yaml
 
 ORDER = Order(
     ("apiVersion", "kind", "forEach", "metadata", *MANIFEST_KEYS, "spec"),
@@ -61,11 +61,6 @@ def says(text: str, values: Sequence[Json], *, is_json: bool = False) -> bool:
     found = [document.value for document in reading.documents]
     same = len(found) == len(values) and all(map(identical, found, values))
     return same and not reading.has_errors
-
-
-def line_break(text: str) -> str:
-    """Return the line break of the first line of a text."""
-    return "\r\n" if text[: text.find("\n") + 1].endswith("\r\n") else "\n"
 
 
 STEP = 2
