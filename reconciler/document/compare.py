@@ -67,6 +67,19 @@ def value_at(document: Json | Missing, path: Sequence[str | int]) -> Json | Miss
     return document
 
 
+def with_value(document: Json, path: Path, value: Json | Missing) -> Json:
+    """Return a document with another value at a path of keys and indices; `ABSENT` removes it."""
+    if not path:
+        return document if value is ABSENT else value
+    step, rest = path[0], path[1:]
+    if isinstance(document, list) and isinstance(step, int):
+        return [*document[:step], with_value(document[step], rest, value), *document[step + 1 :]]
+    fields = document if isinstance(document, dict) else {}
+    if value is ABSENT and (not rest or step not in fields):
+        return {key: field for key, field in fields.items() if key != step}
+    return {**fields, str(step): with_value(fields.get(str(step)), rest, value)}
+
+
 def texts_in(document: Json) -> Iterator[str]:
     """Yield the texts of a document in their order, without the names of its fields."""
     waiting = [document]
@@ -549,7 +562,7 @@ def _differences(
     else:
         was, now = _settled(before, shape, homes), _settled(after, shape, homes)
         if not shape.are_one(was, now):
-            yield Difference(path, was, now, _operation(before, after))
+            yield Difference(path, was, now, operation_of(before, after))
         yield from _arrivals(after, shape, path, homes)
 
 
@@ -587,7 +600,8 @@ def _arrived(
     yield from _differences(home.item, place.item, shape, place.path, homes)
 
 
-def _operation(before: Json | Missing, after: Json | Missing) -> Operation:
+def operation_of(before: Json | Missing, after: Json | Missing) -> Operation:
+    """Return the operation that turns one value into another."""
     if before is ABSENT:
         return "add"
     return "remove" if after is ABSENT else "change"
@@ -659,7 +673,7 @@ def shifted_in(positions: list[int]) -> set[int]:
 def _indexed_differences(
     before: list[Json], after: list[Json], shape: Shape, path: Path, homes: ItemPositions
 ) -> Iterator[Difference]:
-    partners = _partners(before, after, shape)
+    partners = partners_of(before, after, shape)
     for index, value in enumerate(after):
         if index in partners:
             was = before[partners[index]]
@@ -670,7 +684,7 @@ def _indexed_differences(
         yield _removed(before[index], shape, (*path, index), homes)
 
 
-def _partners(before: list[Json], after: list[Json], shape: Shape) -> dict[int, int]:
+def partners_of(before: list[Json], after: list[Json], shape: Shape) -> dict[int, int]:
     """Return the index before the write for each index after it, if there is one.
 
     Items without identity that are the same at both ends of the lists are paired. Items between are

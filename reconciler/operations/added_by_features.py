@@ -19,6 +19,7 @@ from reconciler.syntax.diagnostic import Complaint
 
 if TYPE_CHECKING:
     from reconciler.journal.store import LockTimeout
+    from reconciler.workspace.manifest_edits import Edited
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -196,15 +197,6 @@ STEP_INPUTS: Final = Rows[InputCheck]("ci-inputs")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TextEdit:
-    """A file by its name, with its text before and after."""
-
-    name: str
-    before: str
-    after: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ProposedEdits:
     """Edits of manifests for a pull request with a title, and a body in Markdown.
 
@@ -215,7 +207,7 @@ class ProposedEdits:
 
     title: str
     body: str
-    files: Sequence[TextEdit]
+    files: Sequence[Edited]
     undecided: bool
     about: str = ""
     subject: str = "live edits"

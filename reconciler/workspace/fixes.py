@@ -78,32 +78,23 @@ _UNCERTAIN_INDENT: Final = re.compile(r"^\t* +\t*[^\s#]|[|>][0-9+-]*[ \t]*(?:#.*
 """An indent with a space in it, or a text of several lines, which may hold tabs of its own."""
 
 
-@dataclass(frozen=True, slots=True)
-class RepairedText:
-    """A text after repairs, and how many places of it differ."""
-
-    after: str
-    repairs: int
-
-
 def repair_text(
     text: str, complaints: Iterable[Complaint], codes: frozenset[str], *, is_json: bool
-) -> RepairedText | None:
-    """Return a text with the repairs that its complaints of some codes name; None without any.
+) -> tuple[str, int] | None:
+    """Return a text with the repairs that its complaints of some codes name, and their number.
 
-    Comments stay, and so does every character elsewhere. A text that would become unreadable, or
-    lose a comment, is not repaired.
+    None without any. Comments stay, and so does every character elsewhere. A text that would become
+    unreadable, or lose a comment, is not repaired.
     """
     reading = read_text(text, is_json=is_json)
     splices = _splices(reading, complaints, codes, is_json=is_json)
     after = spliced(text, sorted(splices))
     if after == text or (not is_json and comments_lost(text, after)):
         return None
-    gone = set(reading.flaws) - set(read_text(after, is_json=is_json).flaws)
-    is_better = not reading.has_errors or bool(gone)
-    if not is_better or (not reading.has_errors and read_text(after, is_json=is_json).has_errors):
-        return None
-    return RepairedText(after, len(splices))
+    now = read_text(after, is_json=is_json)
+    gone = set(reading.flaws) - set(now.flaws)
+    is_better = bool(gone) if reading.has_errors else not now.has_errors
+    return (after, len(splices)) if is_better else None
 
 
 def _splices(

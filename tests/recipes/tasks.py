@@ -79,7 +79,7 @@ def retry_rule(bench: Workbench) -> None:
 
 def expression(bench: Workbench) -> None:
     """Give a variable in capitals."""
-    syntax, filling = "reconciler/syntax/expressions.py", "reconciler/workspace/interpolate.py"
+    syntax, filling = "reconciler/syntax/expressions.py", "reconciler/workspace/expression_scope.py"
     bench.after(syntax, '    REFERENCE = "ref"', '    CAPITALS = "capitals"')
     bench.after(
         syntax,

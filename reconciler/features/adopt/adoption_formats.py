@@ -10,9 +10,8 @@ from typing import Annotated, Final, Literal, NamedTuple, NotRequired, cast
 from pydantic import ConfigDict, Field, JsonValue, with_config
 from typing_extensions import TypedDict
 
-from reconciler.document import ABSENT, Difference, Json, Missing, Operation
+from reconciler.document import ABSENT, Json, Missing
 from reconciler.features.adopt.adoption import (
-    Adopted,
     Adoption,
     AdoptionRun,
     AdoptionState,
@@ -90,18 +89,6 @@ _GIT_WAITS = (
     "it was not edited live since the last apply or adopt, and its manifest says otherwise, as "
     "an apply would write it; where another machine adopted a live edit, get that commit first"
 )
-
-
-def difference_of(field: Adopted) -> Difference:
-    """Return a field as the difference between its applied and its live value."""
-    operation: Operation = "change"
-    if field.moves:
-        operation = "move"
-    elif field.before is ABSENT:
-        operation = "add"
-    elif field.after is ABSENT:
-        operation = "remove"
-    return Difference(field.path, field.before, field.after, operation)
 
 
 def notes_on(adoption: Adoption, *, elsewhere: bool = True) -> list[str]:
@@ -194,7 +181,7 @@ def _changes(adoption: Adoption) -> tuple[FieldChange, ...]:
             ref=adoption.ref,
             source=adoption.source,
             state="drifted",
-            differences=tuple(difference_of(field) for field in adoption.adopted),
+            differences=adoption.adopted,
             live=adoption.live,
             applied=adoption.applied,
         )
@@ -423,8 +410,7 @@ def _resource(adoption: Adoption, run: AdoptionRun) -> AdoptedResource:
         "source": source_document(adoption.source),
         "files": [file.name for file in run.files if adoption.ref in file.refs],
         "fields": [
-            {**difference_document(difference_of(field)), "gaveWay": field.gave_way}
-            for field in adoption.adopted
+            {**difference_document(field), "gaveWay": field.gave_way} for field in adoption.adopted
         ],
         "conflicts": [_conflict(conflict) for conflict in adoption.conflicts],
         "lastEdit": {"who": adoption.last.who, "at": adoption.last.at, "how": adoption.last.how},

@@ -79,14 +79,9 @@ def _subject(words: tuple[str, ...], options: Options) -> Field | Explanation | 
         raise UsageError(
             "-e and --project are for --expanded: fields and codes are the same everywhere"
         )
-    from reconciler.features.explain.field_reference import Nothing, look_up  # noqa: PLC0415 - as above
+    from reconciler.features.explain.field_reference import look_up  # noqa: PLC0415 - as above
 
-    subject = look_up(".".join(words))
-    if isinstance(subject, Nothing):
-        hint = f": did you mean `{subject.near}`?" if subject.near else ""
-        where = "" if subject.near else "; `reconciler explain SLO --recursive` lists fields"
-        raise UsageError(f"there is no field or code `{subject.typed}`{hint}{where}")
-    return subject
+    return look_up(".".join(words))
 
 
 def _is_plain(options: Options) -> bool:

@@ -42,7 +42,7 @@ from reconciler.journal.store import LockTimeout
 from reconciler.journal.writes import LAST, before_run, chosen_run, is_apply
 from reconciler.model import Plan, Ref, RollsBack, Written
 from reconciler.model.quoting import and_more, listed, plain
-from reconciler.operations.added_by_features import ProposedEdits, TextEdit, wait_before_lock
+from reconciler.operations.added_by_features import ProposedEdits, wait_before_lock
 from reconciler.operations.apply_plan import Consent, plan_and_apply
 from reconciler.operations.open_project import Options
 from reconciler.operations.open_session import Session, open_target
@@ -77,6 +77,7 @@ from reconciler.report.table import Colour, Style, fitted, wrapped
 from reconciler.report.words import plural
 from reconciler.runtime.advice import from_journal, in_git
 from reconciler.syntax.diagnostic import Complaint
+from reconciler.workspace.manifest_edits import Edited
 from reconciler.workspace.write_files import replace_text
 
 _LONGEST_CELL = 80
@@ -96,7 +97,7 @@ class WrittenBack:
 
     environment: str
     run: str
-    files: Sequence[TextEdit]
+    files: Sequence[Edited]
     unplaced: Sequence[Unplaced]
     replaced: Sequence[SharedPlace] = ()
     commit: str = ""
@@ -356,8 +357,8 @@ def write_manifests(
     files = back.files()
     if not only_shown:
         for file in files:
-            script = file.script
-            replace_text(script.path, script.name, back.roots, before=script.text, after=file.after)
+            path = file.script.path
+            replace_text(path, file.name, back.roots, before=file.before, after=file.after)
     left = {left.ref: left for left in left_of(back)} | {
         change.ref: Unplaced(ref=change.ref, why=words_of(change.reasons[0], change.ref))
         for change in found.blocked
@@ -367,10 +368,7 @@ def write_manifests(
     return WrittenBack(
         environment=session.name,
         run=entry.run,
-        files=[
-            TextEdit(name=file.script.name, before=file.script.text, after=file.after)
-            for file in files
-        ],
+        files=files,
         unplaced=[left[ref] for ref in sorted(left)],
         replaced=back.replaced(),
         commit=commit[:SHORT_COMMIT],

@@ -9,7 +9,7 @@ import asyncio
 import shlex
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Final
@@ -67,39 +67,36 @@ def now() -> datetime:
     return datetime.now(UTC)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToWatch:
-    """Run to watch: its id, the beginning of its id, or `last`.
+def watch_now(
+    session: Session,
+    name: str,
+    patience: LockTimeout | None = None,
+    *,
+    wait: timedelta | None,
+    remember: bool,
+) -> NoiseWatch:
+    """Check a run once, over an own API client, by its id, the beginning of its id, or `last`.
 
     With `wait`, the check waits until so much time has passed since the run. With `remember`, the
     verdicts are written to the journal.
-    """
-
-    run: str
-    wait: timedelta | None = None
-    remember: bool = False
-
-
-def watch_now(session: Session, wanted: ToWatch, patience: LockTimeout | None = None) -> NoiseWatch:
-    """Check once, over an own API client.
 
     Raises UsageError where there is no such run, where several match, or where the journal no
     longer knows what it wrote. Raises JournalError or Locked where verdicts are to be remembered.
     """
-    run = _run(session.journal(needed=True), wanted.run)
-    if wanted.wait is not None:
+    run = _run(session.journal(needed=True), name)
+    if wait is not None:
         begun = moment(run.entry.at)
         if begun is None:
             raise UsageError(
                 f"the journal does not say when the run {run.entry.run} was: `{run.entry.at}`"
             )
-        _wait(session, begun + wanted.wait)
+        _wait(session, begun + wait)
     journal = session.journal()
-    if wanted.wait is not None:
+    if wait is not None:
         # Another run may have written to the journal meanwhile.
         journal.load()
     found = asyncio.run(_look(session, journal, _run(journal, run.entry.run), now()))
-    if wanted.remember:
+    if remember:
         with journal.locked(str(uuid4()), patience):
             verdicts = tuple(
                 SeenVerdict(ref=alert.ref, verdict=alert.verdict) for alert in found.alerts
@@ -167,8 +164,7 @@ def read_wait(text: str) -> timedelta | None:
 def _run_step(
     session: Session, given: Mapping[str, str], *, remember: bool
 ) -> Iterator[StepReport]:
-    wanted = ToWatch(run=LAST, wait=read_wait(given["watch-for"]), remember=remember)
-    found = watch_now(session, wanted)
+    found = watch_now(session, LAST, wait=read_wait(given["watch-for"]), remember=remember)
     yield _report(found, session.name)
     data(watched_text(found, stdout_style(verbose=False)))
     if (made := way_back(session, found)) is not None:
@@ -239,7 +235,7 @@ def watch(
     far as no other run wrote them then. Nothing is written, but for --remember.
     """
     session = open_target(options)
-    found = watch_now(session, ToWatch(run=run, wait=wait, remember=remember), patience)
+    found = watch_now(session, run, patience, wait=wait, remember=remember)
     code = ExitCode.DIFFERENT if fail_on and found.noisier else ExitCode.DONE
     match form:
         case "json":
