@@ -56,9 +56,12 @@ def pytest_configure() -> None:
         signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
-@pytest.fixture(autouse=True, scope="session")
+@pytest.fixture(autouse=True, scope="module")
 def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Let runs keep what they read apart from what this user's runs keep."""
+    """Let runs keep what they read apart from what this user's runs keep.
+
+    Each module has its own: a run that keeps something looks at all that is kept.
+    """
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(VARIABLE, str(tmp_path_factory.mktemp("kept") / "cache"))
         yield

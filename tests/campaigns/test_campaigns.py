@@ -12,15 +12,16 @@ import pytest
 from harness.warm import warm_program
 from system_calls import why_not
 
+from reconciler.runtime.cache import VARIABLE
+
 HERE = Path(__file__).parent
 POINTS = int(os.environ.get("CAMPAIGN_POINTS", "12"))
 
 
 def campaign(*words: str) -> list[dict[str, Any]]:
     """Run campaigns in a process of their own, which has no thread when it forks."""
-    kept = {
-        name: os.environ[name] for name in ("PATH", "HOME", "LANG", "TMPDIR") if name in os.environ
-    }
+    names = ("PATH", "HOME", "LANG", "TMPDIR", VARIABLE)
+    kept = {name: os.environ[name] for name in names if name in os.environ}
     ended = subprocess.run(
         warm_program(str(HERE / "run_campaigns.py"), *words),
         env=kept,
