@@ -18,6 +18,8 @@ from reconciler.runtime.advice import Here, lead_to
 from reconciler.runtime.cache import VARIABLE
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+LONG = frozenset(("campaigns", "recipes"))
+"""The folders of tests that take longest."""
 
 pytest_plugins = ["harness.patience", "harness.canaries", "harness.fixtures", "harness.golden"]
 
@@ -93,11 +95,11 @@ def pytest_collection_finish() -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Begin with the campaigns, which take longest: at the end the other workers would wait."""
+    """Begin with what takes longest: at the end the other workers would wait for it."""
     promise = config.getoption("--promise")
     if promise:
         items[:] = [item for item in items if promise in promises_of(item)]
-    items.sort(key=lambda item: "campaigns" not in item.path.parts)
+    items.sort(key=lambda item: LONG.isdisjoint(item.path.parts))
 
 
 def promises_of(item: pytest.Item) -> set[str]:
