@@ -117,22 +117,24 @@ def _splices(
     for complaint in complaints:
         if complaint.code in codes and complaint.line:
             offset = reading.lines.offset(complaint.line, complaint.column)
-            if complaint.code == TWICE and not is_json:
-                repairs = _second(documents(), text, offset)
-            else:
-                repairs = _repairs_of(complaint, text, offset, places, is_json=is_json)
-            for splice in repairs:
+            for splice in _repairs_of(complaint, text, offset, places, documents, is_json=is_json):
                 found[splice.start, splice.end].add(splice)
     return [splice for splices in found.values() if len(splices) == 1 for splice in splices]
 
 
 def _repairs_of(
-    complaint: Complaint, text: str, offset: int, places: Callable[[], _Places], *, is_json: bool
+    complaint: Complaint,
+    text: str,
+    offset: int,
+    places: Callable[[], _Places],
+    documents: Callable[[], Sequence[SyntaxNode]],
+    *,
+    is_json: bool,
 ) -> Iterator[Splice]:
     suggestion, splice = complaint.suggestion, None
     if not suggestion:
         if complaint.code in UNSAID and not is_json:
-            yield from _untabbed(text, offset)
+            yield from _unsaid(text, offset, complaint.code, documents)
     elif complaint.code == NO_VERSION and not complaint.path:
         yield from _version(text, offset, is_json=is_json)
     elif isinstance(suggestion, Advice):
@@ -145,9 +147,13 @@ def _repairs_of(
         yield splice
 
 
-def _untabbed(text: str, offset: int) -> Iterator[Splice]:
-    """Yield the splices that put blanks in the place of the tabs of a text that begins so."""
-    if text.startswith("\t", offset) and not _UNCERTAIN_INDENT.search(text):
+def _unsaid(
+    text: str, offset: int, code: str, documents: Callable[[], Sequence[SyntaxNode]]
+) -> Iterator[Splice]:
+    """Yield the repairs of a complaint without a suggestion."""
+    if code == TWICE:
+        yield from _second(documents(), text, offset)
+    elif text.startswith("\t", offset) and not _UNCERTAIN_INDENT.search(text):
         for tabs in _TABS.finditer(text):
             yield Splice(*tabs.span(), "  " * len(tabs[0]))
 
@@ -161,11 +167,10 @@ def _second(nodes: Iterable[SyntaxNode], text: str, offset: int) -> Iterator[Spl
             continue
         second = keys.index(offset)
         first = node.place_of(node.keys[second].text)
-        one, other = node.values[first], node.values[second]
-        is_same = text[one.opening : one.end] == text[other.opening : other.end]
+        one, other = (text[node.values[at].opening : node.values[at].end] for at in (first, second))
         begin, end = text.rfind("\n", 0, offset) + 1, text.find("\n", node.values[second].end)
         around = text[begin:offset] + text[node.values[second].end : end]
-        if first < second and is_same and end >= 0 and not around.strip():
+        if first < second and one == other and end >= 0 and not around.strip():
             yield Splice(begin, end + 1, "")
 
 
