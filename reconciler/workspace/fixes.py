@@ -103,22 +103,29 @@ def _splices(
     """Return the repairs of places with one suggestion."""
     text = reading.lines.text
     places = cache(lambda: _Places.of(text))
+    documents = cache(lambda: written(text).documents)
     found: dict[tuple[int, int], set[Splice]] = defaultdict(set)
     for complaint in complaints:
         if complaint.code in codes and complaint.line:
             offset = reading.lines.offset(complaint.line, complaint.column)
-            for splice in _repairs_of(complaint, text, offset, places, is_json=is_json):
+            for splice in _repairs_of(complaint, text, offset, places, documents, is_json=is_json):
                 found[splice.start, splice.end].add(splice)
     return [splice for splices in found.values() if len(splices) == 1 for splice in splices]
 
 
 def _repairs_of(
-    complaint: Complaint, text: str, offset: int, places: Callable[[], _Places], *, is_json: bool
+    complaint: Complaint,
+    text: str,
+    offset: int,
+    places: Callable[[], _Places],
+    documents: Callable[[], Sequence[SyntaxNode]],
+    *,
+    is_json: bool,
 ) -> Iterator[Splice]:
     suggestion, splice = complaint.suggestion, None
     if not suggestion:
         if complaint.code in UNSAID and not is_json:
-            yield from _unsaid(text, offset, complaint.code)
+            yield from _unsaid(text, offset, complaint.code, documents)
     elif complaint.code == NO_VERSION and not complaint.path:
         yield from _version(text, offset, is_json=is_json)
     elif isinstance(suggestion, Advice):
@@ -131,10 +138,12 @@ def _repairs_of(
         yield splice
 
 
-def _unsaid(text: str, offset: int, code: str) -> Iterator[Splice]:
+def _unsaid(
+    text: str, offset: int, code: str, documents: Callable[[], Sequence[SyntaxNode]]
+) -> Iterator[Splice]:
     """Yield the repairs of a complaint without a suggestion."""
     if code == TWICE:
-        yield from _second(written(text).documents, text, offset)
+        yield from _second(documents(), text, offset)
     elif text.startswith("\t", offset) and not _UNCERTAIN_INDENT.search(text):
         for tabs in _TABS.finditer(text):
             yield Splice(*tabs.span(), "  " * len(tabs[0]))
@@ -149,10 +158,10 @@ def _second(nodes: Iterable[SyntaxNode], text: str, offset: int) -> Iterator[Spl
             continue
         second = keys.index(offset)
         first = node.place_of(node.keys[second].text)
-        values = [text[value.opening : value.end] for value in node.values]
+        one, other = (text[node.values[at].opening : node.values[at].end] for at in (first, second))
         begin, end = text.rfind("\n", 0, offset) + 1, text.find("\n", node.values[second].end)
         around = text[begin:offset] + text[node.values[second].end : end]
-        if first < second and values[first] == values[second] and end >= 0 and not around.strip():
+        if first < second and one == other and end >= 0 and not around.strip():
             yield Splice(begin, end + 1, "")
 
 

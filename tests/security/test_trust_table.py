@@ -26,6 +26,7 @@ from trust_cells import (
     planned_in_a_job,
     wanted,
 )
+from trust_product import asked_once
 
 from reconciler.ci.trust import (
     Barred,
@@ -100,8 +101,10 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
 def test_where_the_key_arrives(world: World, tmp_path: Path, checkout: str, project: str) -> None:
     """In every cell the key arrives where the rule says, and never where main does not lead."""
     repository = world.repository(checkout, project)
+    answers: dict[object, bytes] = {}
     for name, ref in TRIED:
-        ran = planned_in_a_job(repository, tmp_path, name, ref)
+        with asked_once(answers):
+            ran = planned_in_a_job(repository, tmp_path, name, ref)
         arrived = world.arrived()
 
         expected = wanted(repository, name, ref, world.places)
@@ -121,8 +124,10 @@ def test_files_outside_of_the_project(
     """In every cell nothing outside is written or told, but where main itself names the place."""
     repository = world.repository(checkout, project)
     link = repository.root / "reconciler.yaml"
+    answers: dict[object, bytes] = {}
     for name, ref in TRIED[:FEWER]:
-        ran = planned_in_a_job(repository, tmp_path, name, ref, environment="files")
+        with asked_once(answers):
+            ran = planned_in_a_job(repository, tmp_path, name, ref, environment="files")
         assert CANARY not in ran.out + ran.err
         outside = world.left_outside()
         led = wanted(repository, name, ref, world.places) == world.places.evil
