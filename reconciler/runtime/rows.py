@@ -17,7 +17,7 @@ T = TypeVar("T")
 class Rows(Generic[T]):
     """The rows of one sort, by their keys, in the order of the table.
 
-    What a key means is up to the sort: the name of a command, of a setting, of a kind.
+    What a key means is up to the sort: a command, a setting, an option, a code.
     """
 
     def __init__(self, sort: str) -> None:
