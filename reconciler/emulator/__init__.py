@@ -16,9 +16,11 @@ from reconciler.emulator.profile import (
     load_settings,
     settings_of,
 )
+from reconciler.emulator.resources import SEEDS
 from reconciler.emulator.wire import utc_now
 
 __all__ = [
+    "SEEDS",
     "DroppedConnectionError",
     "Fault",
     "Faults",

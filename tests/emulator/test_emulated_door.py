@@ -220,5 +220,5 @@ def test_fault_of_its_own() -> None:
 
 
 def test_every_exported_name_is_there() -> None:
-    """Each name that the package exports can be used, though its module is loaded on demand."""
+    """Each name that the package exports can be used."""
     assert [name for name in emulator.__all__ if not hasattr(emulator, name)] == []
