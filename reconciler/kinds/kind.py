@@ -446,10 +446,6 @@ class Kind:
         assert isinstance(found, Remote)  # noqa: S101 - each kind has one
         return found
 
-    def normal_id(self, remote_id: model.RemoteId) -> model.RemoteId:
-        """Return an id in its normal spelling."""
-        return self.id_form.normal(remote_id)
-
     def readable_by(self, assumptions: Assumptions) -> bool:
         """Return whether live can be read: by the API document, or as the project file declares."""
         return self.readable or self.name in assumptions.reads.of_kinds

@@ -6,7 +6,7 @@ import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from operator import eq, is_
+from operator import is_
 from typing import Annotated, Any, NamedTuple, TypeVar, Union, get_args, get_origin
 
 from reconciler.document import ANY, Json, Path, Shape, exactly
@@ -265,10 +265,8 @@ def in_usual_order(document: dict[str, Json], model: type[traits.Part]) -> dict[
 
 
 def _usually_ordered(document: dict[str, Json], part: type[traits.Part]) -> dict[str, Json]:
-    known = [name for name in facts_of(part) if name in document]
-    if all(map(eq, known, document)):
-        return document
-    return {**{name: document[name] for name in known}, **document}
+    known = {name: document[name] for name in facts_of(part) if name in document}
+    return {**known, **document}
 
 
 def only_writable(document: Json, model: type[traits.Part], ours: Sequence[Json]) -> Json:

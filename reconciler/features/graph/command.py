@@ -178,7 +178,7 @@ def _links(
             yield Link(start, reference.ref, Source(text.file, line, column))
     for path, kind, value in references_in(declared.manifest.spec, declared.kind.spec):
         if isinstance(value, str) and OPEN not in value:
-            end = ids.get((kind, str(BY_NAME[kind].normal_id(value))))
+            end = ids.get((kind, str(BY_NAME[kind].id_form.normal(value))))
             if end is not None:
                 yield Link(start, end, _source(declared, path, places))
 

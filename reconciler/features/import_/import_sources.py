@@ -504,7 +504,7 @@ def _record_seen(
             record = ImportRecord(
                 kind=kind,
                 spec=seen.document,
-                remote_id=None if known is None else kind.normal_id(known),
+                remote_id=None if known is None else kind.id_form.normal(known),
                 where="live",
                 untold=tuple(_unreported(seen, kind)),
             )

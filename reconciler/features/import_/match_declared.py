@@ -496,7 +496,7 @@ class There:
         kind = BY_NAME[manifest.ref.kind]
         declared = kind.declared_id(manifest)
         known = self.history.of(manifest.ref).remote_id if declared is None else declared
-        return None if known is None else kind.normal_id(known)
+        return None if known is None else kind.id_form.normal(known)
 
     def ids(self) -> dict[Ref, RemoteId]:
         """Return the known ids by manifest."""
@@ -541,7 +541,7 @@ class There:
             if kind is None or ref in taken or memory.pending is not None or not fits:
                 continue
             known = memory.remote_id
-            thing = object_of(kind, None if known is None else kind.normal_id(known))
+            thing = object_of(kind, None if known is None else kind.id_form.normal(known))
             if thing is not None:
                 found[thing] = ref.name
         return found

@@ -42,28 +42,18 @@ async def write(api: Api, sending: Sending, identified: OnIdentified) -> model.O
     remote_id = sending.change.remote_id
     if remote_id is not None:
         return await _replace(api, sending, remote_id)
-    created = await _create(api, sending)
-    if isinstance(created, model.InDoubt):
-        return created
-    remote_id, stored = created
-    if NOT_ON_CREATE.isdisjoint(sending.document):
-        return model.Written(sending.ref, remote_id, stored=stored)
-    identified(sending.ref, remote_id)
-    return await _replace(api, sending, remote_id)
-
-
-async def _create(
-    api: Api, sending: Sending
-) -> tuple[model.RemoteId, dict[str, Json]] | model.InDoubt:
     body: Json = without(sending.document, NOT_ON_CREATE)
     try:
         reply = await api.send("POST", SAVED_VIEWS, body, request=Request.BLIND)
     except OutcomeUnknown as lost:
         return model.InDoubt(sending.ref, str(lost))
     remote_id = INT32.parse(reply.get("id")) if isinstance(reply, dict) else None
-    if isinstance(reply, dict) and remote_id is not None:
-        return remote_id, without(reply, READ_ONLY)
-    return model.InDoubt(sending.ref, "the service's answer to the create holds no id")
+    if not isinstance(reply, dict) or remote_id is None:
+        return model.InDoubt(sending.ref, "the service's answer to the create holds no id")
+    if NOT_ON_CREATE.isdisjoint(sending.document):
+        return model.Written(sending.ref, remote_id, stored=without(reply, READ_ONLY))
+    identified(sending.ref, remote_id)
+    return await _replace(api, sending, remote_id)
 
 
 async def _replace(api: Api, sending: Sending, remote_id: model.RemoteId) -> model.Outcome:

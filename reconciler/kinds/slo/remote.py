@@ -113,13 +113,9 @@ def _is_validated(api: Api, sending: kind.Sending) -> bool:
     assumed = api.assumptions
     if assumed.documented_sli_only and sending.document.get("windowBasedMetricSli") is None:
         return False
-    match assumed.validate_slos:
-        case "all":
-            return True
-        case "replaced":
-            return sending.change.action is not model.Action.CREATE
-        case "none":
-            return False
+    if sending.change.action is model.Action.CREATE:
+        return assumed.validate_slos == "all"
+    return assumed.validate_slos != "none"
 
 
 def _with_id(sending: kind.Sending) -> dict[str, Json]:
