@@ -110,19 +110,8 @@ def is_zero(value: Json | Missing, enumeration: str = "") -> bool:
     return value is ABSENT or value is None or value == [] or (_is_number(value) and value == 0)
 
 
-def _are_equal(before: Json | Missing, after: Json | Missing) -> bool:
-    """Return whether two values are equal; zero, absent and null all differ."""
-    if _is_number(before) and _is_number(after):
-        return before == after and isinstance(before, bool) == isinstance(after, bool)
-    if isinstance(before, str) and isinstance(after, str):
-        return before == after
-    return type(before) is type(after) and before == after
-
-
-def _zero_kind(value: Json | Missing) -> type | None:
-    """Return the type of a zero: `""` and 0 differ, though each equals absent."""
-    if value is ABSENT or value is None:
-        return None
+def _sort(value: Json | Missing) -> type:
+    """Return the type of a value; integers and floats are one, booleans another."""
     if isinstance(value, str):
         return str
     return float if isinstance(value, int) and not isinstance(value, bool) else type(value)
@@ -136,14 +125,14 @@ def _is_number(value: Json | Missing) -> TypeGuard[int | float]:
     return isinstance(value, int | float)
 
 
-def identical(left: Json, right: Json) -> bool:
+def identical(left: Json | Missing, right: Json | Missing) -> bool:
     """Return whether two documents are equal, at C speed; False may still mean `same`.
 
     Python treats True as equal to 1, so equal containers are compared by their text too.
     """
     if left != right:
         return False
-    if isinstance(left, dict | list):
+    if isinstance(left, dict | list) and isinstance(right, dict | list):
         return _text(left) == _text(right)
     return isinstance(left, bool) == isinstance(right, bool)
 
@@ -237,9 +226,10 @@ class Shape:
             and is_zero(before, self.enumeration)
             and is_zero(after, self.enumeration)
         ):
-            kinds = _zero_kind(before), _zero_kind(after)
-            return None in kinds or kinds[0] is kinds[1]
-        return _are_equal(before, after)
+            # `""` and 0 differ, though each equals absent.
+            absent = (ABSENT, None)
+            return before in absent or after in absent or _sort(before) is _sort(after)
+        return before == after and _sort(before) is _sort(after)
 
     @property
     def known(self) -> bool:
@@ -532,7 +522,7 @@ def differences(
 
     Parts that are the same object, or equal, are not walked.
     """
-    if before is after or _are_identical(before, after):
+    if before is after or identical(before, after):
         return
     homes = moved(before, after, shape)
     stood: dict[Path, Path] = {}
@@ -545,16 +535,10 @@ def differences(
             yield difference
 
 
-def _are_identical(before: Json | Missing, after: Json | Missing) -> bool:
-    """Return whether two containers are equal, at C speed."""
-    both = isinstance(before, dict | list) and isinstance(after, dict | list)
-    return both and identical(before, after)  # type: ignore[arg-type]  # checked above
-
-
 def _differences(
     before: Json | Missing, after: Json | Missing, shape: Shape, path: Path, homes: ItemPositions
 ) -> Iterator[Difference]:
-    if before is after or _are_identical(before, after):
+    if before is after or identical(before, after):
         return
     if isinstance(before, dict) and isinstance(after, dict):
         for key in (*after, *(key for key in before if key not in after)):
