@@ -17,11 +17,11 @@ from reconciler.report import sections
 from reconciler.report.changes.document import Limited, selection_document
 from reconciler.report.ci_documents import JUnitCase, junit
 from reconciler.report.counts import describe_kept, describe_selection
-from reconciler.report.markdown import LONGEST_NAME, code, fenced, sentence, table_row
+from reconciler.report.markdown import LONGEST_NAME, code, fenced, markdown_table, sentence
 from reconciler.report.reasons import message_of, remedies_of
 from reconciler.report.safe import json_text, safe
 from reconciler.report.table import Colour, Style, fitted, wrapped
-from reconciler.report.words import as_sentence, first_few, first_lines, place, plural, value
+from reconciler.report.words import as_sentence, first_few, place, plural, value
 from reconciler.runtime.advice import on_journal
 
 OutcomeWord: TypeAlias = Literal[
@@ -388,7 +388,8 @@ def _lines(result: ApplyResult) -> Iterator[str]:
         yield fenced("text", lines)
         yield ""
     yield from sections.reported_watchers_markdown(result.outcomes, result.plan)
-    yield from _table(result.outcomes)
+    ordered = sorted(result.outcomes, key=lambda outcome: _FIRST.index(word(outcome)))
+    yield from markdown_table(("outcome", "resource", "message"), ordered, _row, MOST_ROWS)
 
 
 def _settling(doubtful: Sequence[model.InDoubt], environment: str) -> Iterator[str]:
@@ -407,20 +408,10 @@ def _settling(doubtful: Sequence[model.InDoubt], environment: str) -> Iterator[s
     yield ""
 
 
-def _table(outcomes: Sequence[model.Outcome]) -> Iterator[str]:
-    if not outcomes:
-        return
-    yield "| outcome | resource | message |"
-    yield "|---|---|---|"
-    ordered = sorted(outcomes, key=lambda outcome: _FIRST.index(word(outcome)))
-    yield from first_lines(ordered, _row, MOST_ROWS, "| | and {} more | |")
-    yield ""
-
-
-def _row(outcome: model.Outcome) -> str:
+def _row(outcome: model.Outcome) -> tuple[str, str, str]:
     text = "; ".join(filter(None, (message_of(outcome), *remedies_of(outcome))))
     message = code(text, LONGEST_CELL) if text else ""
-    return table_row(_spoken(word(outcome)), code(str(outcome.ref), LONGEST_NAME), message)
+    return _spoken(word(outcome)), code(str(outcome.ref), LONGEST_NAME), message
 
 
 def _spoken(name: str) -> str:

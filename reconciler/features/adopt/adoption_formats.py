@@ -43,13 +43,13 @@ from reconciler.report.markdown import (
     WHOLE_ADOPTION,
     Fold,
     code,
-    table_row,
+    markdown_table,
     with_folds,
 )
 from reconciler.report.reasons import words_of
 from reconciler.report.safe import json_text, safe
 from reconciler.report.table import INDENT, Colour, Style, fitted, wrapped
-from reconciler.report.words import first_few, first_lines, plural, value
+from reconciler.report.words import first_few, plural, value
 from reconciler.runtime.advice import on_service
 
 LONGEST_VALUE, LONGEST_CELL = 70, 80
@@ -272,19 +272,15 @@ def _head(run: AdoptionRun, drift_page: str) -> Iterator[str]:
         for adoption in run.adoptions
         if adoption.adopted or adoption.state not in ("same", "unseen")
     ]
-    if not found:
-        return
-    yield "| state | resource | fields | last changed by | at | how |"
-    yield "|---|---|--:|---|---|---|"
-    yield from first_lines(found, _row, MOST_ROWS, "| | and {} more | | | | |")
-    yield ""
+    headings = ("state", "resource", "fields:", "last changed by", "at", "how")
+    yield from markdown_table(headings, found, _row, MOST_ROWS)
 
 
-def _row(adoption: Adoption) -> str:
+def _row(adoption: Adoption) -> tuple[str, ...]:
     last = (adoption.last.who, adoption.last.at, adoption.last.how)
     cells = (code(cell, LONGEST_CELL) if cell else "" for cell in last)
     name = code(str(adoption.ref), LONGEST_CELL)
-    return table_row(adoption.state, name, f"{len(adoption.adopted):,}", *cells)
+    return adoption.state, name, f"{len(adoption.adopted):,}", *cells
 
 
 def _fold(adoption: Adoption) -> Fold:

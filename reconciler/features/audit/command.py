@@ -69,10 +69,10 @@ from reconciler.report.html.page import (
 )
 from reconciler.report.html.report_pages import Card, changes, notes
 from reconciler.report.html.report_pages import counted as counted_item
-from reconciler.report.markdown import COMMENT_BYTES, code, table_row
+from reconciler.report.markdown import COMMENT_BYTES, code, markdown_table
 from reconciler.report.safe import json_text, safe
 from reconciler.report.table import Colour, Style, fitted
-from reconciler.report.words import first_lines, plural
+from reconciler.report.words import plural
 from reconciler.runtime.git import NOTHING_OF_ITS_OWN, Git, GitFailed
 from reconciler.syntax.diagnostic import AUDITED, Complaint, Excerpt, Severity, warning
 from reconciler.syntax.files import folder_in_repository
@@ -548,27 +548,24 @@ def audit_markdown(audit: Audit, environment: str) -> str:
     """Return a table of the findings that fits into a comment. Rows that do not fit are counted."""
     head = [f"### Audit of {code(environment, LONGEST_CELL)}: {audit_summary(audit)}", ""]
     tail = [
-        "",
-        *(
-            f"- not judged: {code(describe_unjudged(unjudged), LONGEST_SAID)}"
-            for unjudged in audit.unjudged
-        ),
+        f"- not judged: {code(describe_unjudged(unjudged), LONGEST_SAID)}"
+        for unjudged in audit.unjudged
     ]
+    tail += [""] * bool(tail)
     ordered = sorted(
         audit.found, key=lambda audited: (not audited.complaint.is_error, audited.complaint)
     )
-    if ordered:
-        head += ["| code | resource | what | evidence | place |", "|---|---|---|---|---|"]
     room = COMMENT_BYTES - NOTICE_BYTES - len("\n".join((*head, *tail)).encode())
-    rest = "| | and {} more: `audit` shows all | | | |"
-    shown = first_lines(ordered, _row, len(ordered), rest, room)
-    return "\n".join((*head, *shown, *(tail if audit.unjudged else ()), ""))
+    headings = ("code", "resource", "what", "evidence", "place")
+    rest = "and {} more: `audit` shows all"
+    shown = markdown_table(headings, ordered, _row, len(ordered), rest=rest, room=room)
+    return "\n".join((*head, *shown, *tail))
 
 
-def _row(audited: Audited) -> str:
+def _row(audited: Audited) -> tuple[str, ...]:
     complaint = audited.complaint
     helped = f"<br>{code(advice(complaint), LONGEST_SAID)}" if complaint.suggestion else ""
-    cells = (
+    return (
         code(complaint.code),
         code(complaint.ref, LONGEST_CELL),
         f"{code(complaint.message, LONGEST_SAID)}{helped}",
@@ -577,7 +574,6 @@ def _row(audited: Audited) -> str:
         ),
         code(f"{complaint.file}:{complaint.line}", LONGEST_CELL),
     )
-    return table_row(*cells)
 
 
 def audit_html(

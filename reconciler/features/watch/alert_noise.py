@@ -33,7 +33,7 @@ from reconciler.records.listings import (
     list_alert_events,
 )
 from reconciler.records.record import Allowance, Span, moment, stamp
-from reconciler.report.markdown import COMMENT_BYTES, code, table_row
+from reconciler.report.markdown import COMMENT_BYTES, code, markdown_table
 from reconciler.report.safe import json_text, safe
 from reconciler.report.table import INDENT, Heading, Style, table, wrapped
 from reconciler.report.words import plural
@@ -693,28 +693,24 @@ def watched_markdown(found: NoiseWatch, environment: str) -> str:
     """Return the report for a comment or a summary, ending in a line break."""
     since = f"`{safe(found.since)}` to `{safe(found.until)}`"
     lines = [_title(environment), ""]
-    lines += [f"{describe_summary(found)} ({since}, run {code(found.run, LONGEST_NAME)})."]
+    lines += [f"{describe_summary(found)} ({since}, run {code(found.run, LONGEST_NAME)}).", ""]
     rows = _sorted(found)
-    if rows:
-        lines += ["", "| verdict | alert | before, an hour | since, an hour | events | p |"]
-        lines += ["| --- | --- | ---: | ---: | ---: | ---: |"]
-        lines += [_markdown_row(row) for row in rows[:MOST_ROWS]]
-        if len(rows) > MOST_ROWS:
-            lines += ["", f"And {plural(len(rows) - MOST_ROWS, 'alert')} more."]
+    headings = ("verdict", "alert", "before, an hour:", "since, an hour:", "events:", "p:")
+    lines += markdown_table(headings, rows, _markdown_row, MOST_ROWS)
     notes = [f"- {code(str(row.ref), LONGEST_NAME)}: {safe(describe_cause(row))}" for row in rows]
     shown = [line for line, row in zip(notes, rows, strict=True) if row.cause]
     if found.unread:
         shown = [f"- the events could not be read: {code(found.unread, LONGEST_WHY)}"]
     if any(row.p is not None for row in rows):
         shown.append(f"- {describe_level(found)}")
-    return "\n".join([*lines, *([""] if shown else []), *shown[: MOST_ROWS + 1]]) + "\n"
+    return "\n".join([*lines, *shown[: MOST_ROWS + 1]]).rstrip("\n") + "\n"
 
 
-def _markdown_row(alert: WatchedAlert) -> str:
+def _markdown_row(alert: WatchedAlert) -> tuple[str, ...]:
     verdict = f"**{alert.verdict}**" if alert.verdict == "noisier" else alert.verdict
     _, _, _, base, rate, events, p = _row(alert)
     name = code(str(alert.ref), LONGEST_NAME)
-    return table_row(verdict, name, base, rate, events, p)
+    return verdict, name, base, rate, events, p
 
 
 BEGINS = "<!-- reconciler-watch -->"

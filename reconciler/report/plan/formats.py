@@ -32,6 +32,7 @@ from reconciler.report.markdown import (
     WHOLE,
     Fold,
     code,
+    markdown_table,
     place_of,
     sentence,
     table_row,
@@ -526,12 +527,13 @@ def _note(change: Change) -> tuple[str, int]:
 
 def _kinds(changes: Sequence[Change]) -> Iterator[str]:
     numbers = Counter((change.ref.kind, change.action) for change in changes)
-    yield f"| kind | {' | '.join(action.word for action in _SHOWN)} |"
-    yield f"|---|{'--:|' * len(_SHOWN)}"
-    for kind in dict.fromkeys(change.ref.kind for change in changes):
-        cells = (f"{numbers[kind, action]:,}" for action in _SHOWN)
-        yield table_row(code(kind, LONGEST_CELL), *cells)
-    yield ""
+    kinds = [*dict.fromkeys(change.ref.kind for change in changes)]
+
+    def row(kind: str) -> list[str]:
+        return [_cell(kind), *(f"{numbers[kind, action]:,}" for action in _SHOWN)]
+
+    headings = ("kind", *(f"{action.word}:" for action in _SHOWN))
+    yield from markdown_table(headings, kinds, row, len(kinds))
 
 
 def _table(groups: Sequence[_Group], room: int) -> Iterator[str]:
