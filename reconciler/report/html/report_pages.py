@@ -514,10 +514,7 @@ def _unchanged(plan: Plan) -> Markup:
 
 
 def _foot(plan: Plan, found: Sequence[Change]) -> Markup:
-    words = dict.fromkeys(counts.evidence(change) for change in found)
-    meanings = [f"{word}: {counts.EVIDENCE_MEANINGS[word]}" for word in words]
-    if any(change.action is Action.ASSERT for change in found):
-        meanings.append("assert: a write without having seen; it replaces whatever is there")
+    meanings = (f"{word}: {meaning}" for word, meaning in counts.legend(found).items())
     digest = of_class("p", "digest", "Digest ", element("code", plan.digest))
     return element("footer", items(meanings, "legend"), digest)
 
