@@ -31,7 +31,7 @@ from reconciler.report.plan.formats import plan_markdown
 from reconciler.report.safe import safe
 from reconciler.report.sections import consents_markdown
 from reconciler.report.table import Style
-from reconciler.report.words import first_few, plural
+from reconciler.report.words import first_few, first_lines, plural
 from reconciler.syntax.diagnostic import CODES
 
 FailureReason: TypeAlias = Literal[
@@ -408,14 +408,9 @@ def summary_of(result: JobResult, whole: str) -> str:
 
 def _fenced(text: str) -> str:
     """Return the lines of a text that fit, inside a fence; "" for none."""
-    shown: list[str] = []
-    room = SUMMARY_BYTES // 2
-    for line in text.splitlines():
-        room -= len(line.encode()) + 1
-        if room < 0:
-            shown.append("(the rest is in the log)")
-            break
-        shown.append(line)
+    lines = text.splitlines()
+    rest = "(the rest is in the log)"
+    shown = first_lines(lines, str, len(lines), rest, SUMMARY_BYTES // 2)
     trimmed = "\n".join(shown).strip("\n").split("\n")
     return fenced("text", trimmed) + "\n" if text.strip() else ""
 

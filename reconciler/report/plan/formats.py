@@ -380,11 +380,8 @@ def _markdown_head(plan: Plan) -> Iterator[str]:
     if needed := "; ".join(_needed(plan)):
         yield f"**Before an apply**: {needed}"
         yield ""
-    if not plan.declared:
-        yield sections.emptiness(plan)
-        yield ""
-    elif not plan.has_changes:
-        yield f"{counts.describe_kept(plan.changes)}."
+    if not plan.has_changes:
+        yield _closing(plan)
         yield ""
 
 
@@ -443,13 +440,9 @@ def _guard(notice: sections.Notice, room: int) -> Iterator[str]:
         shown = len(refs[:room]) or 1
         room, rest = room - shown, rest - (len(refs) or 1)
         text = sentence(member.said, LONGEST_SAID)
-        if not refs:
-            yield f"- {text}"
-        elif text.startswith("`"):
-            # Two code spans without a blank between them would be one.
-            yield f"- {first_few(refs, shown, _cell)} {text}"
-        else:
-            yield f"- {first_few(refs, shown, _cell)}{text}"
+        # Two code spans without a blank between them would be one.
+        between = " " if refs and text.startswith("`") else ""
+        yield f"- {first_few(refs, shown, _cell)}{between}{text}"
         yield from (f"  - {sentence(way, LONGEST_SAID)}" for way in member.remedies)
     if rest:
         yield f"- {and_more(rest)}"
