@@ -49,15 +49,6 @@ TEAM = "team"
 """The label by which people filter manifests for their team."""
 
 
-@dataclass(frozen=True, slots=True)
-class Chip:
-    """A short fact next to a name, and its meaning; `classes` colour it."""
-
-    words: str
-    meaning: str = ""
-    classes: str = ""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Card:
     """The content of a resource's card. `said` is visible before the card is opened.
@@ -71,7 +62,7 @@ class Card:
     sign: str
     word: str
     facets: Sequence[tuple[str, str]]
-    chips: Sequence[Chip]
+    chips: Sequence[Markup]
     said: Sequence[str]
     body: Sequence[Markup]
 
@@ -84,7 +75,7 @@ def card(shown: Card, *, is_open: bool) -> Markup:
         of_class("span", f"sign {shown.word}", shown.sign),
         of_class("span", "word", shown.word),
         element("h3", shown.ref.name),
-        of_class("span", "chips", *map(_chip, shown.chips)),
+        of_class("span", "chips", *shown.chips),
         of_class("span", "source", str(shown.source or "")),
         of_class("span", "said", joined(said, " ")) if shown.said else NOTHING,
     )
@@ -99,9 +90,9 @@ def card(shown: Card, *, is_open: bool) -> Markup:
     )
 
 
-def _chip(chip: Chip) -> Markup:
-    classes = f"chip {chip.classes}".strip()
-    return element("span", chip.words, class_=classes, title=chip.meaning or False)
+def chip(words: str, meaning: str = "", classes: str = "") -> Markup:
+    """Return a short fact next to a name, and its meaning; `classes` colour it."""
+    return element("span", words, class_=f"chip {classes}".strip(), title=meaning or False)
 
 
 def notes(texts: Iterable[str]) -> Markup:
@@ -477,15 +468,15 @@ def _plan_card(plan: Plan, change: Change, identity: str) -> Card:
     )
 
 
-def _chips(change: Change, team: str) -> Iterator[Chip]:
+def _chips(change: Change, team: str) -> Iterator[Markup]:
     if change.destroys:
-        yield Chip(f"destroys {len(change.destroys):,}", "the loss is permanent", "danger")
+        yield chip(f"destroys {len(change.destroys):,}", "the loss is permanent", "danger")
     if change.action is Action.UPDATE:
-        yield Chip(plural(len(change.differences), "field"))
+        yield chip(plural(len(change.differences), "field"))
     word = counts.evidence(change)
-    yield Chip(word, counts.EVIDENCE_MEANINGS[word], f"evidence {word}")
+    yield chip(word, counts.EVIDENCE_MEANINGS[word], f"evidence {word}")
     if team:
-        yield Chip(team, "the label team")
+        yield chip(team, "the label team")
 
 
 def _destroyed(change: Change) -> Markup:
@@ -571,7 +562,7 @@ def _drift_counts(look: DriftReport) -> Markup:
 
 def _drift_card(drift: Drift, identity: str) -> Card:
     word = drift.state
-    chips = [Chip(plural(len(drift.differences), "field"))] if drift.differences else []
+    chips = [chip(plural(len(drift.differences), "field"))] if drift.differences else []
     return Card(
         identity=identity,
         ref=drift.ref,
