@@ -9,7 +9,7 @@ import asyncio
 import os
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from functools import cache, cached_property
@@ -658,6 +658,22 @@ def _figures(audited: Audited) -> Markup:
 DAYS = 90
 MOST_DAYS = 365
 
+FORMATS: Final[Mapping[str, Callable[[Audit, Session, Style], str]]] = {
+    "text": lambda made, _, style: audit_text(made, style),
+    "json": lambda made, session, _: audit_json(made, session.name, session.target.name),
+    "sarif": lambda made, session, _: audit_sarif(
+        made, folder_in_repository(session.project.root), session.name
+    ),
+    "markdown": lambda made, session, _: audit_markdown(made, session.name),
+    "html": lambda made, session, _: audit_html(
+        made,
+        session.name,
+        session.target.name,
+        audit_summary(made),
+        made_now(session.project),
+    ),
+}
+
 
 @click.command
 @options.reading
@@ -669,7 +685,7 @@ MOST_DAYS = 365
     show_default=True,
     help="How many days to look back.",
 )
-@options.formats("text", "json", "sarif", "markdown", "html")
+@options.formats(*FORMATS)
 @click.option(
     "--fail-on",
     type=click.Choice([severity.value for severity in Severity]),
@@ -683,26 +699,10 @@ def audit(*, options: Options, days: int, form: str, fail_on: str | None) -> int
     """
     session = begin_session(options, may_lack=True)
     made = audit_now(session, options, days)
-    shown = _shown(made, form, session, stdout_style(verbose=options.verbose))
+    shown = FORMATS[form](made, session, stdout_style(verbose=options.verbose))
     if options.verbose:
         words(f"{plural(made.requests, 'request')} made")
     counts_all = fail_on == Severity.WARNING.value
     failing = [complaint for complaint in made.complaints if complaint.is_error or counts_all]
     failed = fail_on is not None and failing
     return data(shown, ending=ExitCode.DIFFERENT if failed else ExitCode.DONE)
-
-
-def _shown(made: Audit, form: str, session: Session, style: Style) -> str:
-    """Return an audit in a format by its name."""
-    match form:
-        case "json":
-            return audit_json(made, session.name, session.target.name)
-        case "sarif":
-            return audit_sarif(made, folder_in_repository(session.project.root), session.name)
-        case "markdown":
-            return audit_markdown(made, session.name)
-        case "html":
-            where = session.name, session.target.name
-            return audit_html(made, *where, audit_summary(made), made_now(session.project))
-        case _:
-            return audit_text(made, style)
