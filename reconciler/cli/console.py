@@ -286,16 +286,11 @@ def describe_applied(applied: Applied, made: Plan, form: str, *, verbose: bool) 
     """Return what an apply did, in the format of this name."""
     from reconciler.report import applied_formats as formats  # noqa: PLC0415 - not for validate
 
-    match form:
-        case "json":
-            return formats.applied_json(applied.outcomes, made)
-        case "jsonl":
-            return formats.ended_line(applied.outcomes, made.digest, made.selected)
-        case "junit":
-            return formats.applied_junit(made, applied.outcomes)
-        case _:
-            style = stdout_style(verbose=verbose)
-            return formats.renamed_text(applied.renamed, style) + formats.applied_text(
+    style = stdout_style(verbose=verbose)
+    forms = {
+        "text": lambda: (
+            formats.renamed_text(applied.renamed, style)
+            + formats.applied_text(
                 applied.outcomes,
                 applied.rewritten,
                 style,
@@ -303,3 +298,9 @@ def describe_applied(applied: Applied, made: Plan, form: str, *, verbose: bool) 
                 made,
                 unproved=applied.unproved,
             )
+        ),
+        "json": lambda: formats.applied_json(applied.outcomes, made),
+        "jsonl": lambda: formats.ended_line(applied.outcomes, made.digest, made.selected),
+        "junit": lambda: formats.applied_junit(made, applied.outcomes),
+    }
+    return forms[form]()

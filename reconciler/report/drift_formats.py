@@ -11,7 +11,6 @@ from typing_extensions import TypedDict
 
 from reconciler.model import Drift, DriftReport, LastEdit
 from reconciler.model.plan import DriftCause, DriftState
-from reconciler.model.quoting import SHOWN_BY_VERBOSE, and_more
 from reconciler.report.changes.document import (
     FieldDocument,
     Limited,
@@ -34,7 +33,7 @@ from reconciler.report.markdown import (
 )
 from reconciler.report.reasons import describe_remedy, drift_age, drift_note, look_notes
 from reconciler.report.safe import json_text, safe
-from reconciler.report.table import INDENT, Colour, Style, fitted, wrapped
+from reconciler.report.table import Colour, Style, fitted, item_lines, wrapped
 from reconciler.report.words import as_sentence, first_lines
 
 
@@ -227,17 +226,10 @@ def drift_text(look: DriftReport, style: Style) -> str:
 def _lines(drift: Drift, style: Style) -> Iterator[str]:
     gone = drift.state == "gone"
     sign, colour = ("-", Colour.RED) if gone else ("~", Colour.YELLOW)
-    name = style.paint(f"{sign} {safe(str(drift.ref))}", colour)
-    yield f"  {name}  {style.paint(safe(str(drift.source)), Colour.DIM)}"
-    if note := drift_note(drift):
-        yield from wrapped(f"{'gone: ' if gone else ''}{note}", style, Colour.CYAN)
-    found = drift_changes(drift)
-    shown = found if style.verbose else found[:MOST_FIELDS]
-    if shown:
-        yield INDENT + style.paint("applied (-) → live (+)", Colour.DIM)
-    yield from subject_lines(shown, style)
-    if more := and_more(len(found) - len(shown), "field", SHOWN_BY_VERBOSE):
-        yield f"{INDENT}{more}"
+    note = drift_note(drift)
+    notes = [f"{'gone: ' if gone else ''}{note}"] if note else []
+    yield from item_lines(f"{sign} {drift.ref}", notes, style, colour, source=drift.source)
+    yield from subject_lines(drift_changes(drift), style, MOST_FIELDS, SIDES)
     if style.verbose:
         yield from _ignored_lines(drift, style)
     for remedy in drift.remedies:

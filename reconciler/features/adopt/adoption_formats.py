@@ -48,7 +48,7 @@ from reconciler.report.markdown import (
 )
 from reconciler.report.reasons import words_of
 from reconciler.report.safe import json_text, safe
-from reconciler.report.table import INDENT, Colour, Style, fitted, wrapped
+from reconciler.report.table import INDENT, Colour, Style, fitted, item_lines, wrapped
 from reconciler.report.words import first_few, plural, value
 from reconciler.runtime.advice import on_service
 
@@ -175,15 +175,12 @@ def _lines(adoption: Adoption, run: AdoptionRun, style: Style) -> Iterator[str]:
         if style.verbose:
             yield style.paint(f"  {sign} {safe(str(adoption.ref))}  {meaning}", Colour.DIM)
         return
-    name = style.paint(f"{sign} {safe(str(adoption.ref))}", colour)
-    yield f"  {name}  {style.paint(safe(str(adoption.source)), Colour.DIM)}"
-    for note in notes_on(adoption, elsewhere=adoption.elsewhere not in _shared(run)):
-        yield from wrapped(note, style, Colour.CYAN)
+    notes = notes_on(adoption, elsewhere=adoption.elsewhere not in _shared(run))
     if adoption.last.told:
-        yield from wrapped(f"live was last changed {adoption.last}", style, Colour.CYAN)
-    if adoption.adopted and adoption.state == "adopted":
-        yield INDENT + style.paint("applied (-) → live (+)", Colour.DIM)
-        yield from subject_lines(_changes(adoption), style)
+        notes.append(f"live was last changed {adoption.last}")
+    yield from item_lines(f"{sign} {adoption.ref}", notes, style, colour, source=adoption.source)
+    if adoption.state == "adopted":
+        yield from subject_lines(_changes(adoption), style, sides=SIDES)
     yield from _conflict_lines(adoption, style)
     for remark in _remarks(adoption, run):
         yield from wrapped(remark, style, Colour.CYAN)

@@ -548,11 +548,7 @@ def change_lines(change: Change, most: int, style: Style) -> Iterator[str]:
     room = min(style.width, WIDEST_PICTURE) - len(INDENT)
     for line in picture_lines(drawing_of(change), room):
         yield INDENT + style.paint(line, Colour.DIM)
-    found = field_changes(change)
-    shown = found if style.verbose else found[:most]
-    yield from subject_lines(shown, style)
-    if more := and_more(len(found) - len(shown), "field", SHOWN_BY_VERBOSE):
-        yield INDENT + style.paint(more, Colour.DIM)
+    yield from subject_lines(field_changes(change), style, most)
 
 
 def essential_lines(change: Change, most: int, style: Style) -> Iterator[str]:
@@ -565,13 +561,22 @@ def essential_lines(change: Change, most: int, style: Style) -> Iterator[str]:
 
 
 def subject_lines(
-    found: Sequence[FieldChange], style: Style, *, whole: bool = False
+    found: Sequence[FieldChange],
+    style: Style,
+    most: int | None = None,
+    sides: tuple[str, str] | None = None,
+    *,
+    whole: bool = False,
 ) -> Iterator[str]:
     """Yield differences below the part of the resource that they are about.
 
-    `whole` breaks values into lines that would be cut, and folds nothing.
+    At most `most` are shown, all with `verbose`. `sides` names the documents before and after,
+    where that is not obvious. `whole` breaks values into lines that would be cut.
     """
-    for subject, changes in by_subject(found):
+    shown = found if style.verbose else found[:most]
+    if sides and found:
+        yield INDENT + style.paint(f"{sides[0]} (-) → {sides[1]} (+)", Colour.DIM)
+    for subject, changes in by_subject(shown):
         margin = INDENT
         for change in changes:
             if subject and not change.field:
@@ -582,6 +587,8 @@ def subject_lines(
                 yield from wrapped(subject, style, Colour.BOLD, hang="  ")
                 margin = INDENT + "  "
             yield from _field_lines(change, change.field, margin, style, whole=whole)
+    if more := and_more(len(found) - len(shown), "field", SHOWN_BY_VERBOSE):
+        yield INDENT + style.paint(more, Colour.DIM)
 
 
 def _field_lines(
@@ -618,7 +625,7 @@ def _room(style: Style, beside: str = "- ") -> int:
 
 def _leaf_lines(change: FieldChange, colour: Colour, style: Style, *, whole: bool) -> Iterator[str]:
     ends = change.ends
-    most = len(ends) if style.verbose or whole else TEXT_MOST_LEAVES
+    most = len(ends) if style.verbose else TEXT_MOST_LEAVES
     for label, text in leaf_rows(ends[:most]):
         shown = [label + safe(text, _room(style, label))]
         for part in broken_to(label + text, _room(style)) if whole else shown:
