@@ -37,16 +37,14 @@ from reconciler.report.html.page import (
     element,
     figure,
     group,
-    joined,
     of_class,
     page,
     page_head,
     picture,
     shape,
 )
-from reconciler.report.html.page import (
-    words as drawn_text,
-)
+from reconciler.report.html.page import table as html_table
+from reconciler.report.html.page import words as drawn_text
 from reconciler.report.html.report_pages import counted, notes
 from reconciler.report.safe import json_text, safe
 from reconciler.report.table import Heading, Style, table, wrapped
@@ -465,18 +463,12 @@ def _bar(week: str, counts: CountsDocument, left: float, step: float, scale: flo
 def _table(title: str, first: str, rows: Mapping[str, CountsDocument]) -> Markup:
     if not rows:
         return NOTHING
-    heads = (element("th", name, scope="col") for name in (first, *_COLUMNS))
     body = (
         element("tr", element("th", name, scope="row"), *(element("td", cell) for cell in cells))
         for name, *cells in starmap(_row, rows.items())
     )
-    table = element(
-        "table",
-        element("thead", element("tr", *heads)),
-        element("tbody", joined(body)),
-        class_="figures",
-    )
-    return element("section", element("h2", title), of_class("div", "scroll", table))
+    figures = html_table("figures", (first, *_COLUMNS), element("tbody", *body))
+    return element("section", element("h2", title), figures)
 
 
 def _since(_: click.Context, __: click.Parameter, text: str | None) -> datetime | None:

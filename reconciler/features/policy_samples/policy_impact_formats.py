@@ -403,9 +403,8 @@ def _rows(impact: PolicyImpact) -> html.Markup:
     if not rows:
         return html.NOTHING
     heads = ("Log", *map(str.capitalize, impact.sides))
-    head = html.element("thead", html.element("tr", *(html.element("th", head) for head in heads)))
     body = html.element("tbody", *map(_drawn_row, rows[:MOST_DRAWN_ROWS]))
-    parts = [html.of_class("table", "fields", head, body)]
+    parts = [html.table("fields", heads, body)]
     if len(rows) > MOST_DRAWN_ROWS:
         parts.append(html.of_class("p", "quiet", f"and {len(rows) - MOST_DRAWN_ROWS:,} more"))
     return html.joined(parts)

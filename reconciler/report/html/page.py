@@ -60,6 +60,13 @@ def joined(children: Iterable[str], between: str = "") -> Markup:
     )
 
 
+def table(classes: str, headings: Iterable[str], *bodies: Markup) -> Markup:
+    """Return a table under its headings, which scrolls where it is too wide."""
+    cells = (element("th", name, scope="col") for name in headings)
+    head = element("thead", element("tr", *cells))
+    return of_class("div", "scroll", of_class("table", classes, head, *bodies))
+
+
 def spans(text: str) -> Markup:
     """Return a text with the words between backticks as code."""
     parts = text.split("`")

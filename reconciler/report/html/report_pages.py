@@ -24,6 +24,7 @@ from reconciler.report.html.page import (
     page,
     page_head,
     spans,
+    table,
 )
 from reconciler.report.html.pictures import picture_of
 from reconciler.report.reasons import describe_remedy, drift_note, look_notes, notes_of
@@ -139,7 +140,7 @@ _CARDS_SIGNS = {"add": "+", "remove": "−", "change": "~", "move": "↕"}  # no
 def fields_table(found: Sequence[field_changes.FieldChange], sides: tuple[str, str]) -> Markup:
     """Return a table of all differences, with a heading row for each part of the resource."""
     groups = (_group(subject, changes) for subject, changes in field_changes.by_subject(found))
-    return _table(("field", *sides), groups) if found else NOTHING
+    return table("fields", ("field", *sides), *groups) if found else NOTHING
 
 
 def new_table(found: Sequence[field_changes.FieldChange]) -> Markup:
@@ -150,14 +151,7 @@ def new_table(found: Sequence[field_changes.FieldChange]) -> Markup:
     for change in found:
         whole = _leaves(change.leaves) if change.leaves else element("code", change.after)
         rows.append(element("tr", _name(change, ""), element("td", whole)))
-    return _table(("field", "value"), [element("tbody", *rows)])
-
-
-def _table(columns: Sequence[str], groups: Iterable[Markup]) -> Markup:
-    head = element("tr", *(element("th", name, scope="col") for name in columns))
-    body = joined(groups)
-    table = element("table", element("thead", head), body, class_="fields")
-    return of_class("div", "scroll", table)
+    return table("fields", ("field", "value"), element("tbody", *rows))
 
 
 def _group(subject: str, changes: Sequence[field_changes.FieldChange]) -> Markup:
@@ -444,8 +438,12 @@ def _named(refs: Sequence[Ref], identities: Mapping[Ref, str]) -> Markup:
 
 def _plan_card(plan: Plan, change: Change, identity: str) -> Card:
     team = change.labels.get(TEAM, "")
-    facets = [("kind", change.ref.kind), ("action", change.action.word)]
-    facets += [("evidence", counts.evidence(change)), (TEAM, team)]
+    facets = [
+        ("kind", change.ref.kind),
+        ("action", change.action.word),
+        ("evidence", counts.evidence(change)),
+        (TEAM, team),
+    ]
     found = field_changes.field_changes(change)
     body = (
         notes(notes_of(change)),
