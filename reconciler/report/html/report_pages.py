@@ -400,12 +400,8 @@ def _notice(notice: Notice, identities: Mapping[Ref, str]) -> Markup:
     parts: list[str] = [element("strong", notice.title), " "]
     if notice.code:
         parts += ["(", element("code", notice.code), "): "]
-    if notice.said:
-        parts += [named, spans(notice.said)]
-    elif notice.refs:
-        parts += [named, ": ", notice.words]
-    else:
-        parts.append(notice.words)
+    between = ": " if notice.refs and not notice.said else ""
+    parts += [named, between, spans(notice.said) or notice.words]
     if notice.names:
         parts += ["loses ", joined((element("code", name) for name in notice.names), ", ")]
     if notice.members:
