@@ -195,8 +195,8 @@ def output_format(bench: Workbench) -> None:
     )
     bench.replace(
         command,
-        '    "markdown": lambda',
-        '    "names": lambda look, *_: drift_names(look),\n    "markdown": lambda',
+        "_page(look, session),\n",
+        '_page(look, session),\n    "names": lambda look, *_: drift_names(look),\n',
     )
     bench.replace(
         "tests/test_compare_commits.py", '"markdown", "html"]', '"markdown", "html", "names"]'

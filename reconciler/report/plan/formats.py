@@ -296,7 +296,6 @@ def _text_legend(plan: Plan, style: Style) -> Iterator[str]:
 
 
 MOST_ROWS = 50
-LEGEND_BYTES = 20
 MOST_NOTICES = 20
 MOST_NAMED = 5
 MOST_PLACES = 3
@@ -526,32 +525,26 @@ def _kinds(changes: Sequence[Change]) -> Iterator[str]:
 
 
 def _table(groups: Sequence[_Group], room: int) -> Iterator[str]:
+    """Yield a row for each group that fits; a note of several rows is below the table, once."""
     if not groups:
         return
+    often = Counter(look.note for look, _ in groups[:MOST_ROWS])
+    shared = [note for note, count in often.items() if note and count > 1]
+    numbers = {note: f"({number})" for number, note in enumerate(shared, 1)}
+    below = [f"<sub>{number} {note}</sub>\n" for note, number in numbers.items()]
+
+    def row(group: _Group) -> str:
+        return _row(group, numbers.get(group[0].note, group[0].note))
+
+    room -= len("\n".join(below).encode())
+    rows = [*filter(None, first_lines(groups, row, MOST_ROWS, "", room))]
     yield "| action | resource | what | evidence | note |"
     yield "|---|---|---|---|---|"
-    shown = 0
-    often = Counter(look.note for look, _ in groups[:MOST_ROWS])
-    shared: dict[str, str] = {}
-    for group in groups[:MOST_ROWS]:
-        note, size, number = group[0].note, 0, ""
-        if note and often[note] > 1:
-            size = 0 if note in shared else len(note.encode()) + LEGEND_BYTES
-            number = shared.get(note, f"({len(shared) + 1})")
-        row = _row(group, number or note)
-        room -= len(row.encode()) + 1 + size
-        if room < 0:
-            break
-        shown += 1
-        if number:
-            shared[note] = number
-        yield row
-    if more := and_more(sum(len(changes) for _, changes in groups[shown:])):
+    yield from rows
+    if more := and_more(sum(len(changes) for _, changes in groups[len(rows) :])):
         yield f"| | {more} | | | |"
     yield ""
-    for note, number in shared.items():
-        yield f"<sub>{number} {note}</sub>"
-        yield ""
+    yield from below
 
 
 def _row(group: _Group, note: str) -> str:
