@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from itertools import accumulate, groupby
 from typing import Literal, NamedTuple, TypeAlias, TypeVar
 
-from reconciler.document import ABSENT, Difference, Json, Missing, Operation, Path, value_at
+from reconciler.document import ABSENT, Difference, Json, Missing, Operation, Path
 from reconciler.kinds import BY_NAME
 from reconciler.kinds.field_traits import Part
 from reconciler.kinds.kind import ANY_STEP, Essential, Kind
@@ -498,24 +498,19 @@ def _describe_essential(alike: Sequence[Essential], document: Json, model: type[
     return ", ".join([*words[:MOST_NAMED], *more])
 
 
-def _places(
-    document: Json | Missing, path: Sequence[str], walked: Path = ()
-) -> Iterator[tuple[Path, Json]]:
+def _places(document: Json, path: Sequence[str], walked: Path = ()) -> Iterator[tuple[Path, Json]]:
     """Yield each path that matches the pattern, with its value."""
-    if document is ABSENT:
-        return
     if not path:
         yield walked, document
         return
-    step, *rest = path
-    if step != ANY_STEP:
-        yield from _places(value_at(document, (step,)), rest, (*walked, step))
-    elif isinstance(document, dict):
-        for key, value in document.items():
-            yield from _places(value, rest, (*walked, key))
+    items: Iterable[tuple[str | int, Json]] = ()
+    if isinstance(document, dict):
+        items = document.items()
     elif isinstance(document, list):
-        for index, value in enumerate(document):
-            yield from _places(value, rest, (*walked, index))
+        items = enumerate(document)
+    for key, value in items:
+        if path[0] in (ANY_STEP, key):
+            yield from _places(value, path[1:], (*walked, key))
 
 
 def _counted(items: Sequence[Json], facts: Facts) -> str:

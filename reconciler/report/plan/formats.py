@@ -316,7 +316,7 @@ _SHOWN = tuple(action for action in counts.WORST_FIRST if action.is_to_do)
 
 
 class _Shown(NamedTuple):
-    """What is shown of a change: changes with the same are one group.
+    """A change as the comment shows it. Changes with the same look are one group.
 
     They are marked where they need consent, and their diff is open where a review cannot give it.
     """
