@@ -31,7 +31,7 @@ from reconciler.report.markdown import (
     sentence,
     with_folds,
 )
-from reconciler.report.reasons import describe_remedy, drift_age, drift_note, look_notes
+from reconciler.report.reasons import WAYS, describe_remedy, drift_age, drift_note, look_notes
 from reconciler.report.safe import json_text, safe
 from reconciler.report.table import Colour, Style, fitted, item_lines, wrapped
 from reconciler.report.words import as_sentence, first_lines
@@ -285,8 +285,11 @@ def _ways_out(found: Sequence[Drift]) -> Iterator[str]:
 
 def _remedies(drift: Drift) -> str:
     lines = [f"- {code(str(drift.ref), LONGEST_CELL)}"]
-    said = map(describe_remedy, drift.remedies)
-    return "\n".join((*lines, *(f"  - {sentence(text, LONGEST_NOTE)}" for text in said)))
+    for remedy in drift.remedies:
+        words = (remedy.before.replace("`", ""), remedy.command, remedy.after)
+        text = " ".join(code(word, LONGEST_NOTE) for word in words if word)
+        lines.append(f"  - {WAYS[remedy.way]}: {text}")
+    return "\n".join(lines)
 
 
 def _row(drift: Drift, *, aged: bool) -> tuple[str, ...]:
