@@ -7,7 +7,7 @@ Source: docs/ci.md.
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any, Final, Literal, TypeAlias, get_args
@@ -31,7 +31,7 @@ from reconciler.report.plan.formats import plan_markdown
 from reconciler.report.safe import safe
 from reconciler.report.sections import consents_markdown
 from reconciler.report.table import Style
-from reconciler.report.words import first_few, plural
+from reconciler.report.words import first_few, first_lines, plural
 from reconciler.syntax.diagnostic import CODES
 
 FailureReason: TypeAlias = Literal[
@@ -408,14 +408,9 @@ def summary_of(result: JobResult, whole: str) -> str:
 
 def _fenced(text: str) -> str:
     """Return the lines of a text that fit, inside a fence; "" for none."""
-    shown: list[str] = []
-    room = SUMMARY_BYTES // 2
-    for line in text.splitlines():
-        room -= len(line.encode()) + 1
-        if room < 0:
-            shown.append("(the rest is in the log)")
-            break
-        shown.append(line)
+    lines = text.splitlines()
+    rest = "(the rest is in the log)"
+    shown = first_lines(lines, str, len(lines), rest, SUMMARY_BYTES // 2)
     trimmed = "\n".join(shown).strip("\n").split("\n")
     return fenced("text", trimmed) + "\n" if text.strip() else ""
 
@@ -619,8 +614,7 @@ def refused_comment(
     changes. If live becomes again what it was, that plan may still be applied.
     """
     marker = replace(marker, state="not-applied")
-    why = fenced("text", list(_shown(errors)))
-    text = f"### Not applied to {code(marker.environment, LONGEST_NAME)}\n\n{why}\n"
+    text = failure_markdown(f"Not applied to {code(marker.environment, LONGEST_NAME)}", errors)
     title = "The plan as it is now: it is the reviewed one"
     if plan is not None and plan.digest != marker.digest:
         verdict = "is not the reviewed one" if marker.digest else "was not reviewed"
@@ -634,12 +628,6 @@ def failure_markdown(title: str, errors: Sequence[str]) -> str:
 
     Ends in a line break.
     """
-    shown = fenced("text", list(_shown(errors))) + "\n" if errors else ""
+    lines = first_lines(errors, lambda error: safe(error, LONGEST_LINE), MOST_ERRORS, "and {} more")
+    shown = fenced("text", [*lines]) + "\n" if errors else ""
     return f"### {title}\n\n{shown}"
-
-
-def _shown(errors: Sequence[str]) -> Iterator[str]:
-    for error in errors[:MOST_ERRORS]:
-        yield safe(error, LONGEST_LINE)
-    if len(errors) > MOST_ERRORS:
-        yield f"and {len(errors) - MOST_ERRORS:,} more"

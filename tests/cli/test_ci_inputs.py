@@ -166,7 +166,7 @@ def test_outside_of_the_forge(examples: Path, monkeypatch: pytest.MonkeyPatch) -
     assert not any(line.startswith("::") for text in said for line in text.splitlines())
     assert "| notice: no comment: this is no job of the forge\n" in said[1]
     assert f"{examples_here()} written" in said[2]
-    assert "| No drift;" in said[4]
+    assert "| No drift," in said[4]
 
 
 def test_a_key_outside_of_the_forge(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

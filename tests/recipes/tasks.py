@@ -188,7 +188,6 @@ def output_format(bench: Workbench) -> None:
         '    return "".join(f"{safe(name)}\\n" for name in names)\n',
     )
     command = "reconciler/cli/drift.py"
-    bench.replace(command, '"markdown", "html")', '"markdown", "html", "names")')
     bench.replace(
         command,
         "import drift_json, drift_markdown",
@@ -196,8 +195,8 @@ def output_format(bench: Workbench) -> None:
     )
     bench.replace(
         command,
-        '        case "markdown":\n',
-        '        case "names":\n            return drift_names(found)\n        case "markdown":\n',
+        "_page(look, session),\n",
+        '_page(look, session),\n    "names": lambda look, *_: drift_names(look),\n',
     )
     bench.replace(
         "tests/test_compare_commits.py", '"markdown", "html"]', '"markdown", "html", "names"]'
