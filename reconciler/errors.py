@@ -187,7 +187,7 @@ class GuardRefused(ReconcilerError):
 
 
 class OutputLost(ReconcilerError):
-    """The output of a command could not be printed; `ending` is its exit code otherwise."""
+    """The output of a command could not be printed; `ending` is the exit code without this loss."""
 
     exit_code = ExitCode.OUTPUT_LOST
 

@@ -56,7 +56,7 @@ PARTS = {
     "planning": Part(
         tuple(
             f"reconciler/planning/{name}.py"
-            for name in ("consequences", "decide", "find_drift", "make_plan")
+            for name in ("consequences", "decide", "decision_cache", "find_drift", "make_plan")
         ),
         (
             "tests/planning",

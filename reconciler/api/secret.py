@@ -168,7 +168,6 @@ def _core(secret: str) -> str:
 
 
 def _pieces(secret: str) -> Iterator[str]:
-    """Yield the secret, and each of its lines that is long enough to be secret."""
     core = _core(secret)
     yield core
     for line in core.splitlines():

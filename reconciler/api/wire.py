@@ -341,14 +341,11 @@ class _NoCookies(httpx.Cookies):
         """Read nothing from an answer."""
 
 
-class _Client(httpx.AsyncClient):
-    """A client that accepts no cookies."""
-
+class _CookielessClient(httpx.AsyncClient):
     _none = _NoCookies()
 
     @property
     def cookies(self) -> httpx.Cookies:
-        """Return an empty jar."""
         return self._none
 
     @cookies.setter
@@ -382,7 +379,7 @@ def open_client(
         pool=None,
     )
     try:
-        return _Client(
+        return _CookielessClient(
             transport=transport or make_transport(base_url, most),
             auth=KeyForOneOrigin(key, authorization, base_url),
             headers={

@@ -157,7 +157,7 @@ def use_of(
         return trust.may_use(event, trust.Checkout(), settings)
     tips = tips_of(event, place)
     files = [*read, *([project.file] if project.file is not None else [])]
-    checkout = examine(event, place, tips, files, _written(project, place, inputs.shard))
+    checkout = examine(event, place, tips, files, _files_of_runs(project, place, inputs.shard))
     # The project file of the newest known commit of the default branch decides.
     base = base_file_at(next(filter(place.commits.has, tips), ""), place)
     trusted = tuple(base.settings.trusted_branches) if isinstance(base, trust.BaseProject) else ()
@@ -167,8 +167,7 @@ def use_of(
     return trust.may_use(event, checkout, settings)
 
 
-def _written(project: Project, place: ProjectLocation, shard: Shard | None) -> Iterator[Path]:
-    """Yield the files that runs write below the project's folder."""
+def _files_of_runs(project: Project, place: ProjectLocation, shard: Shard | None) -> Iterator[Path]:
     folder = place.commits.top / place.folder
     for name, environment in project.settings.environments.items():
         setting = in_shard(environment, shard).journal or f".reconciler/{name}.journal.jsonl"
@@ -207,9 +206,8 @@ def examine(
 def tips_of(event: trust.Event, place: ProjectLocation) -> list[str]:
     """Return the known last commits of the default branch, newest first.
 
-    The forge names one with most events; a repeated job has an older one. The fetched commit counts
-    too, unless `origin` is another repository, or a repository is nested in another: a change may
-    have added one of the two.
+    Most events name one; in a repeated job it is an older one. The fetched commit counts too,
+    unless `origin` is another repository, or repositories are nested: a change may cause either.
     """
     commits = place.commits
     named = [event.named_commit] if event.is_on_default and event.named_commit else []
@@ -231,7 +229,7 @@ def base_file_at(commit: str, place: ProjectLocation) -> trust.BaseFile:
     try:
         found = commits.entry(commit, place.path)
         if found is None:
-            return trust.MissingProject(commit=commit, other=_others(commits, commit, place))
+            return trust.MissingProject(commit=commit, other=_file_above(commits, commit, place))
         if not is_regular(found):
             return trust.UnavailableProject(
                 why=f"{place.path} is no regular file on the base branch"
@@ -253,8 +251,7 @@ def base_file_at(commit: str, place: ProjectLocation) -> trust.BaseFile:
     return trust.BaseProject(commit=commit, settings=project.settings)
 
 
-def _others(commits: Commits, commit: str, place: ProjectLocation) -> str:
-    """Return the project file that the base branch has in a parent folder, "" for none."""
+def _file_above(commits: Commits, commit: str, place: ProjectLocation) -> str:
     for folder in (place.folder, *place.folder.parents):
         if commits.entry(commit, folder / PROJECT_FILE) is not None:
             return str(folder / PROJECT_FILE)
@@ -279,7 +276,7 @@ def _difference(
     """Return the first file that is not as committed, "" for none. Raises Unreadable."""
     commits = place.commits
     tracked: set[str] = set()
-    for path, entry in _tracked(commits, commit, place.folder):
+    for path, entry in _tracked_files(commits, commit, place.folder):
         if str(path) in written:
             continue
         if not _is_same(path, entry):
@@ -296,16 +293,15 @@ def _difference(
     return ""
 
 
-def _tracked(
+def _tracked_files(
     commits: Commits, commit: str, below: PurePosixPath
 ) -> Iterator[tuple[Path, TreeEntry]]:
-    """Yield every file of a commit below a folder, with its place in the checkout."""
     for entry in commits.entries(commit, below):
         path = commits.top / entry.path
         if entry.mode != SUBMODULE:
             yield path, entry
         elif path.is_dir() and any(path.iterdir()):
-            yield from _tracked(
+            yield from _tracked_files(
                 Commits(top=path, environ=commits.environ), entry.name, PurePosixPath()
             )
 

@@ -90,8 +90,7 @@ COMMANDS = ("validate", "plan", "apply", "drift", *STEPS, *PROPOSING_STEPS, MATR
 Command = TypeVar("Command", bound=Callable[..., int])
 
 
-def _adding_inputs(command: Command) -> Command:
-    """Add the inputs of features that are options, too."""
+def _with_inputs_of_features(command: Command) -> Command:
     for name in reversed([*ADDED_OPTIONS]):
         metavar = "DURATION" if name in BEFORE_LOCK else "REASON"
         shown = ADDED_OPTIONS.load(name).in_job
@@ -101,7 +100,7 @@ def _adding_inputs(command: Command) -> Command:
 
 @click.command
 @click.argument("command", required=False, metavar="|".join(COMMANDS))
-@_adding_inputs
+@_with_inputs_of_features
 @click.option(
     "--shards",
     metavar="N",
@@ -137,7 +136,7 @@ def ci(
         raise UsageError(f"--{'format' if shards is None else 'shards'} is for `ci {MATRIX}`")
     runner.mask(environ)
     try:
-        inputs = read_inputs(environ, command, _flags(command, added))
+        inputs = read_inputs(environ, command, _inputs_of_flags(command, added))
     except UsageError as refused:
         code = str(UsageError.exit_code)
         outputs = {"result": "failed", "exit-code": code, "failure-reason": "validation"}
@@ -196,8 +195,7 @@ def _matrix(
     return data(f"{made}\n")
 
 
-def _flags(command: str | None, added: Mapping[str, str]) -> dict[str, str]:
-    """Return the inputs that the flags set. Raises UsageError with another command."""
+def _inputs_of_flags(command: str | None, added: Mapping[str, str]) -> dict[str, str]:
     flags = {name: text for name in ADDED_OPTIONS if (text := added[parameter_of(name)])}
     if flags and command != "apply":
         raise UsageError(f"--{next(iter(flags))} is for `reconciler ci apply`")

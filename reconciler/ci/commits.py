@@ -96,7 +96,7 @@ class Commits:
                     parents[name] = _PARENT.findall(head.decode("ascii", "replace"))
         except Unreadable:
             return False
-        return _leads(parents, tip, commit)
+        return _is_ancestor(parents, tip, commit)
 
     def entry(self, commit: str, path: PurePosixPath) -> TreeEntry | None:
         """Return the entry at a path of a commit; None where there is none. Raises Unreadable."""
@@ -198,8 +198,7 @@ def repositories_around(folder: Path) -> list[Path]:
     return [place for place in (folder, *folder.parents) if os.path.lexists(place / ".git")]
 
 
-def _leads(parents: Mapping[str, Iterable[str]], tip: str, commit: str) -> bool:
-    """Return whether a commit is an ancestor of `tip`, by their checked parents alone."""
+def _is_ancestor(parents: Mapping[str, Iterable[str]], tip: str, commit: str) -> bool:
     waiting, seen = [tip], {tip}
     while waiting:
         new = set(parents.get(waiting.pop(), ())) - seen

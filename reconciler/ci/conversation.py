@@ -146,7 +146,7 @@ class Conversation:
                 raise PlanNotFound(f"there is no plan file {name}: download it first")
             file = read_plan_file(inputs.plan_file)
         try:
-            comment, number = self._reviewed(environment), self.pull_request
+            comment, number = self._reviewed_comment(environment), self.pull_request
         except forge.ForgeError:
             if inputs.require_plan == "comment":
                 raise
@@ -210,7 +210,7 @@ class Conversation:
         """
         if self.repository is None or self.inputs.comment == "never" or not results.has_work(made):
             return
-        reviewed = self._reviewed(environment)
+        reviewed = self._reviewed_comment(environment)
         if reviewed is None or not reviewed.marker.digest:
             raise PlanNotFound(
                 "no plan of this pull request was reviewed: plan it before it is queued"
@@ -221,8 +221,7 @@ class Conversation:
                 f"is {made.digest}"
             )
 
-    def _reviewed(self, environment: str) -> forge.Standing | None:
-        """Return our reviewed comment, None where there is none. Raises ForgeError."""
+    def _reviewed_comment(self, environment: str) -> forge.Standing | None:
         if self.repository is None:
             return None
         return self._ours(self.repository, self.pull_request, environment)
@@ -239,7 +238,7 @@ class Conversation:
         """Show the plan, as far as the input `comment` asks for it, or why there is none."""
         plan, failure, environment = result.plan, result.failure, result.checked.environment
         if plan is None:
-            # Without the digest of the plan before.
+            # The new marker has no digest, so that the plan shown before cannot be applied.
             assert failure is not None  # noqa: S101 - else there is a plan
             marker, why = self._marker(environment, "failed"), (failure.words, failure.errors)
             return self._put(results.failed_comment(marker, *why, self.origin(), result.notes))
@@ -261,7 +260,7 @@ class Conversation:
         """Write to the comment that the reviewed plan is being applied."""
         if reviewed is None:
             return None
-        marker = self._after(reviewed, "applying")
+        marker = self._next_marker(reviewed, "applying")
         origin = self.origin(folder)
         return self._edit(reviewed, results.plan_comment(plan, marker, origin, APPLYING))
 
@@ -272,7 +271,7 @@ class Conversation:
             return None
         line = results.line_in(reviewed.comment.body)
         origin = self.origin(result.checked.folder)
-        marker = self._after(reviewed, result.state)
+        marker = self._next_marker(reviewed, result.state)
         if result.applied is None or result.plan is None:
             body = results.refused_comment(result.plan, marker, result.errors, origin, line)
         else:
@@ -309,8 +308,7 @@ class Conversation:
             state=state,
         )
 
-    def _after(self, reviewed: forge.Standing, state: CommentState) -> forge.Marker:
-        """Return the reviewed marker in its next state, and otherwise as it was."""
+    def _next_marker(self, reviewed: forge.Standing, state: CommentState) -> forge.Marker:
         return replace(reviewed.marker, run=self.event.run, state=state)
 
     def _put(self, body: str, *, only_update: bool = False) -> results.CommentResult:

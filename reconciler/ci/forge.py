@@ -231,7 +231,6 @@ def _is_limited(response: httpx.Response) -> bool:
 
 
 def _message(document: object) -> str:
-    """Return the forge's message, on one line and cut short."""
     if isinstance(document, dict):
         errors = document.get("errors")
         message = document.get("message") or (

@@ -186,8 +186,6 @@ class Job:
         return checked
 
     def _change_notes(self, project: Project, folder: str) -> list[str]:
-        """Return what features say of the change, in the settings that the project has."""
-
         def before(name: str) -> str | None:
             return text_before(file_in_repository(name, folder), self.talk.event, os.environ)
 
@@ -219,7 +217,6 @@ class Job:
         return use
 
     def _admitted(self, use: ProjectTrust) -> checkout.Admitted:
-        """Decide which environment the key may be used for. Raises GuardRefused."""
         admitted = checkout.admit(use, self.talk.event, self.talk.inputs, self.options)
         self.result.postponed = use.postponed if isinstance(use, OverBase) else ()
         return admitted
@@ -260,7 +257,7 @@ class Job:
         own = result.checked.project
         assert own is not None  # noqa: S101 - else it is not valid
         with checkout.opened_without_key(use, own, self.options) as (offline, compared):
-            made = self._owned(offline.plan(), offline.session.project)
+            made = self._with_owners(offline.plan(), offline.session.project)
         result.compared = compared
         return made
 
@@ -270,15 +267,14 @@ class Job:
         with checkout.opened(admitted, self.options, self.talk.event) as session:
             wanted = plan_and_drift.wanted_by(session.environment)
             made = asyncio.run(plan_and_drift.plan_now(session, session.journal().history, wanted))
-            made = self._owned(made, session.project)
-            made = self._approved(made, session)
+            made = self._with_owners(made, session.project)
+            made = self._with_consent(made, session)
             refusals = refusals_of(made, session, self.talk.event)
         made = checkout.beside_base(made, admitted, self.options)
         self.result.refusals = refusals
         return made
 
-    def _approved(self, made: model.Plan, session: open_session.Session) -> model.Plan:
-        """Return the plan with the consent that it has by now."""
+    def _with_consent(self, made: model.Plan, session: open_session.Session) -> model.Plan:
         consent = apply_plan.Consent(files=self.talk.inputs.files)
         try:
             made, _ = apply_plan.with_added_consent(session, made, consent)
@@ -286,8 +282,7 @@ class Job:
             words(safe(f"the consent of the plan is decided at its apply: {error}"))
         return made
 
-    def _owned(self, made: model.Plan, project: Project) -> model.Plan:
-        """Return the plan with the owners of its resources; report why they are unknown."""
+    def _with_owners(self, made: model.Plan, project: Project) -> model.Plan:
         made, untold = with_owners(made, self.talk.event, project)
         if untold:
             words(safe(untold))
@@ -428,17 +423,15 @@ class Job:
             runner.say("warning", line)
         if talk.missing and inputs.command in ("plan", "apply") and inputs.comment != "never":
             runner.say("notice", f"no comment: {talk.missing}")
-        if result.failure is not None and not self._is_said(result.failure):
+        if result.failure is not None and not self._is_visible_already(result.failure):
             message = next(iter(result.errors), result.failure.words)
             runner.say("error", f"{inputs.command}: {message}")
 
-    def _is_said(self, failure: results.Failure) -> bool:
-        """Return whether a failure is visible already: next to the lines, or in a plain log."""
+    def _is_visible_already(self, failure: results.Failure) -> bool:
         beside_lines = self.talk.inputs.annotations and bool(self.result.complaint_lines)
         return beside_lines or (failure.is_logged and not self.talk.runner.is_forge)
 
     def _write_sarif(self) -> None:
-        """Write the complaints to a SARIF file, if one is wanted. Raises InvalidInput."""
         file, checked = self.talk.inputs.sarif_file, self.result.checked
         if file is not None:
             checkout.refuse_links(file)
@@ -447,7 +440,6 @@ class Job:
             plan_and_drift.write_private(file, text, begins_sarif)
 
     def _write_summary(self) -> None:
-        """Write the summary, if it is wanted. Raises OutputLost."""
         if self.talk.inputs.summary:
             self.talk.runner.write_summary(
                 results.summary_of(self.result, self.talk.origin().whole)

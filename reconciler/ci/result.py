@@ -167,7 +167,7 @@ CommentResult: TypeAlias = Comment | Failure | None
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refusals:
-    """Refusals of an apply after any review.
+    """The refusals of an apply that no review lifts.
 
     `of_base` counts the refusals of the base branch; `is_base` is true where the plan is the base's
     own.

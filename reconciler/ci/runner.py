@@ -157,7 +157,7 @@ def read_inputs(
         **{name.replace("-", "_"): value for name, value in as_given.items()},
         base_url=(given["base-url"] or environ.get(BASE_URL, "")).strip().rstrip("/"),
         comment_must_work=given["comment-failure"] == "error",
-        flags=_flags(given),
+        flags=_consent_flags(given),
         overridden=_overridden(given["override-guard"]),
         refusal_fails=given["on-refusal"] == "error",
         waits=_waits(given),
@@ -198,8 +198,7 @@ def _flag_or_reason(name: str, given: Mapping[str, str]) -> tuple[bool, str]:
     return True, text
 
 
-def _flags(given: Mapping[str, str]) -> dict[str, str]:
-    """Return the flags of consent that were given, with their reasons."""
+def _consent_flags(given: Mapping[str, str]) -> dict[str, str]:
     found: dict[str, str] = {}
     for name in filter(INPUTS.__contains__, FLAGS):
         # A flag with an empty default, such as `break-glass`, needs a reason; `true` is not a
@@ -216,7 +215,6 @@ def _flags(given: Mapping[str, str]) -> dict[str, str]:
 
 
 def _overridden(lines: str) -> OverrideReasons:
-    """Return the lines `CODE=REASON` of `override-guard`, parsed."""
     with _named("override-guard"):
         read = read_overridden(line for line in lines.splitlines() if line.strip())
     if read.reason is not None:
@@ -225,7 +223,6 @@ def _overridden(lines: str) -> OverrideReasons:
 
 
 def _waits(given: Mapping[str, str]) -> dict[str, LockTimeout]:
-    """Return how long an apply waits before its lock, by the name of the input."""
     waits: dict[str, LockTimeout] = {}
     for name in filter(given.get, added.BEFORE_LOCK):
         with _named(name):

@@ -73,8 +73,7 @@ def _added(name: str) -> Callable[[Command], Command]:
     return click.option(flag, metavar="DURATION", default="0", callback=read_patience, help=shown)
 
 
-def _added_files(name: str) -> Callable[[Command], Command]:
-    """Return an option of a feature that takes files with consent."""
+def _files_option(name: str) -> Callable[[Command], Command]:
     added = added_by_features.CONSENT_FILES.load(name)
     kind = click.Path(path_type=Path)
     return click.option(added.flag, name, metavar="FILE", multiple=True, type=kind, help=added.help)
@@ -134,7 +133,7 @@ def consenting(command: Command) -> Command:
 
     added = (
         *map(_added, added_by_features.ADDED_OPTIONS),
-        *map(_added_files, added_by_features.CONSENT_FILES),
+        *map(_files_option, added_by_features.CONSENT_FILES),
     )
     return together(*_FLAGS, *added, lock_timeout)(cast("Command", gathered))
 

@@ -45,7 +45,7 @@ def init(
     """
     options = Options(paths=(folder,), environment=None, project=None, verbose=verbose, quiet=quiet)
     wanted = _wanted(folder, base_url, environment, asks=is_terminal() and not quiet)
-    made = init_project.start(options, folder, wanted, _schemas())
+    made = init_project.start(options, folder, wanted, _editor_schemas())
     if form == "json":
         document: init_project.InitDocument = {
             "created": [*made.created],
@@ -62,7 +62,6 @@ def init(
 def _wanted(
     folder: Path, base_url: str | None, environment: str | None, *, asks: bool
 ) -> init_project.Start:
-    """Return the values that were typed, answered, or known from an existing project file."""
     if init_project.has_project(folder):
         known = init_project.known_target(folder)
         return init_project.Start(environment or known.environment, base_url or known.base_url)
@@ -86,8 +85,7 @@ def _asked_for(asking: str, default: str, wrong: Callable[[str], str], asks: boo
     return default
 
 
-def _schemas() -> dict[str, str]:
-    """Return the schemas for editors, as `reconciler schema` prints them."""
+def _editor_schemas() -> dict[str, str]:
     of = {
         PROJECT_SCHEMA: project_schema(),
         MANIFEST_SCHEMA: workspace_schema(map(schema_of, KINDS)),

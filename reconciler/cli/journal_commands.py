@@ -163,7 +163,8 @@ def init(*, options: Options, patience: LockTimeout) -> None:
             if journal.header is None and not journal.is_gone:
                 _begin(journal, options)
                 return
-    if why := journal.why_missing or why_unconfirmed(journal):
+    old = f"this is an old copy: {bring_back('the newer one')}" if journal.is_old_copy else ""
+    if why := journal.why_missing or old or why_unconfirmed(journal):
         way = f"`{on_manifests('apply', '--new-journal')}`"
         raise JournalError(f"{why}. If it cannot be: read the plan; {way} confirms a new journal")
     if not options.quiet:
@@ -181,8 +182,6 @@ def _begin(journal: Journal, options: Options) -> None:
 
 
 class _Finding(NamedTuple):
-    """A finding about a readable journal, and its remedy."""
-
     name: str
     message: str
     remedy: str
@@ -401,7 +400,7 @@ def _at_address(session: Session, base_url: str | None) -> tuple[Journal, str]:
     Raises UsageError and InvalidInput.
     """
     here, target = session.unread_journal(), session.target
-    address = _address(base_url, target)
+    address = _target_after(base_url, target)
     here.read()
     warn_of_lost_end(here, session.reporter)
     header = here.header
@@ -414,8 +413,7 @@ def _at_address(session: Session, base_url: str | None) -> tuple[Journal, str]:
     return here, address
 
 
-def _address(base_url: str | None, target: Target) -> str:
-    """Return the target after the move. Raises UsageError and InvalidInput."""
+def _target_after(base_url: str | None, target: Target) -> str:
     if base_url is None:
         return target.name
     if isinstance(target, Embedded):
@@ -469,7 +467,7 @@ def rename(*, old: str, new: str, options: Options, patience: LockTimeout) -> No
     created a second time. The service is not asked.
     """
     was, ref = ref_of(old), ref_of(new)
-    _check_names(was, ref)
+    _check_can_rename(was, ref)
     opened = opened_journal(options)
     run = run_entry(options, opened, "rename")
     with opened.locked(run.run, patience):
@@ -510,8 +508,7 @@ def forget(*, ref: str, options: Options, patience: LockTimeout) -> None:
         words(safe(f"{wanted}{which} {outcome}, and {lost}"))
 
 
-def _check_names(was: Ref, ref: Ref) -> None:
-    """Raise UsageError unless a resource can be renamed so."""
+def _check_can_rename(was: Ref, ref: Ref) -> None:
     if was.kind != ref.kind:
         raise UsageError(f"{was} cannot become {ref}: a resource stays of its kind")
     if was == ref:

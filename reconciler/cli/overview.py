@@ -48,7 +48,7 @@ _LAST = "Plumbing"
 
 
 def in_order(names: list[str], order: tuple[str, ...]) -> list[str]:
-    """Return the names that an order has in that order, then the others as they come."""
+    """Return the names sorted as in `order`, then the names that it lacks, as they come."""
     return [name for name in order if name in names] + [name for name in names if name not in order]
 
 

@@ -90,8 +90,6 @@ def plan(
 
 
 def _watch(options: Options, plan_again: Callable[[], int]) -> int:
-    """Plan now and after every save, until a signal ends it."""
-
     def seen() -> Watch:
         project, _ = read_project(options)
         file = project_file(options)

@@ -188,7 +188,7 @@ def plain(enumeration: Enumeration, value: str) -> str:
 
 
 async def each(records: Sequence[Item]) -> AsyncIterator[Item]:
-    """Yield records that are there already."""
+    """Yield records of a list, for code that expects a stream."""
     for record in records:
         yield record
 

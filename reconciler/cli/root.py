@@ -63,7 +63,6 @@ def _is_id(word: str, options: dict[str, click.Option]) -> bool:
 
 
 def _wants_value(word: str, options: dict[str, click.Option]) -> bool:
-    """Return whether the next argument is the value of an option."""
     if word.startswith("--"):
         return word in options and not _is_flag(options[word])
     for nth, letter in enumerate(word[1:], 1):

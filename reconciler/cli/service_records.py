@@ -295,7 +295,6 @@ def close(
 
 
 def _is_agreed(asking: str, otherwise: str, note: Callable[[], None], *, yes: bool) -> bool:
-    """Return whether the write that follows is agreed to, and note the consent to it."""
     if yes or agreed(asking):
         note()
         return True

@@ -81,7 +81,7 @@ def validate(
     checked = after_check(whole, options, asked)
     with options.waits.step(Deed.REPORTING):
         _tell(options, checked, form)
-    code = _code(checked, fail_on)
+    code = _exit_code(checked, fail_on)
     if form == "text" and not options.quiet:
         _advise(options, checked, whole)
     elif form == "text" and code and not checked.workspace.errors:
@@ -91,7 +91,6 @@ def validate(
 
 
 def _advise(options: Options, checked: Checked, whole: Checked) -> None:
-    """Print what can be done about the complaints."""
     if checked.workspace.complaints:
         _count_repairs(options, whole)
     for remark in remarks_on(checked, options):
@@ -107,15 +106,13 @@ def _count_repairs(options: Options, checked: Checked) -> None:
         words(counts)
 
 
-def _code(checked: Checked, fail_on: str) -> int:
-    """Return the exit code: that of a complaint that is severe enough, or 0."""
+def _exit_code(checked: Checked, fail_on: str) -> int:
     workspace = checked.workspace
     severe = workspace.complaints if fail_on == Severity.WARNING.value else workspace.errors
     return InvalidInput.exit_code if severe else 0
 
 
 def _fix(options: Options, form: str, fail_on: str, *, diff: bool, guess: bool) -> int:
-    """Repair what can be repaired, or show how, and report what is left."""
     from reconciler.operations.repair_manifests import repair  # noqa: PLC0415 - for --fix only
     from reconciler.report.complaints.document import fix_diff, fix_summary  # noqa: PLC0415 - rare
 
@@ -143,7 +140,7 @@ def _fix(options: Options, form: str, fail_on: str, *, diff: bool, guess: bool) 
         _summarise(options, checked)
     else:
         _tell(options, checked, form, shown)
-    return _code(checked, fail_on)
+    return _exit_code(checked, fail_on)
 
 
 def _tell(

@@ -526,7 +526,7 @@ def _with_places_before(found: Iterable[Difference]) -> Iterator[tuple[Differenc
 
 
 def _as_it_stood(path: Path, stood: Mapping[Path, Path]) -> Path:
-    """Return the path before the write of a field in an item that comes from another list."""
+    """Return the path that a field had before the write, if its item came from another list."""
     for length in range(len(path), 0, -1):
         if (old := stood.get(path[:length])) is not None:
             return (*old, *path[length:])
@@ -729,7 +729,7 @@ def common_ends(
 
 
 def members_missing(difference: Difference, shape: Shape) -> Iterator[Path]:
-    """Yield the members that only `after` has, and so with everything in them.
+    """Yield the paths of the members that only `after` has.
 
     A service may store a value differently; a member that is absent was not stored.
     """

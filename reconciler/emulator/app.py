@@ -182,7 +182,6 @@ def web_routes(deployment: Deployment) -> list[Route]:
 
 
 def _parameters_of(model: type[wire.WireObject]) -> Iterator[wire.JsonObject]:
-    """Yield a parameter for each leaf of a query."""
     schema = model.model_json_schema(by_alias=True)
     yield from _within(schema, schema.get("$defs", {}), "", is_required=True)
 

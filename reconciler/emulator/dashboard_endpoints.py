@@ -479,7 +479,7 @@ _NO_SLUG = "/"  # before an id: no slug has it, and no path can contain it
 
 @DASHBOARDS.answers(3, "POST", _PATH, DashboardWriteRequest, DashboardCreateReply, creates=True)
 def _create(call: Call, request: DashboardWriteRequest) -> DashboardCreateReply:
-    if seen := _first_id(call, request.request_id):
+    if seen := _id_created_by(call, request.request_id):
         return DashboardCreateReply(dashboard_id=seen)
     sent = request.dashboard.id
     _check_id(call, sent)
@@ -493,8 +493,7 @@ def _create(call: Call, request: DashboardWriteRequest) -> DashboardCreateReply:
     return DashboardCreateReply(dashboard_id=dashboard_id)
 
 
-def _first_id(call: Call, request_id: str) -> str | None:
-    """Return the id of the dashboard that an earlier request with this id created."""
+def _id_created_by(call: Call, request_id: str) -> str | None:
     query = "SELECT dashboard_id FROM dashboard_requests WHERE request_id = ?"
     row = call.store.row(query, request_id)
     if row is None or call.profile.request_ids == "ignored":
@@ -616,7 +615,6 @@ def _has_other(store: Store, slug: str | None, dashboard_id: str) -> bool:
 
 
 def _free_slug(store: Store, stem: str) -> str:
-    """Return a slug that is free: a number is appended to a taken slug."""
     slugs = chain([stem], (f"{stem}-{number}" for number in count(2)))
     return next(slug for slug in slugs if store.find("dashboards", slug, "slug") is None)
 

@@ -237,7 +237,7 @@ _BEGINS = b'{"at":"'
 
 
 def _is_foreign(path: Path) -> bool:
-    """Return whether a file begins as no log does: nothing is added to it."""
+    """Return whether a file has other content than a log, which must not be appended to."""
     with suppress(OSError):
         if path.is_file() and not path.is_symlink():
             with path.open("rb") as stream:

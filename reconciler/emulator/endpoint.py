@@ -238,7 +238,6 @@ class Answers:
 async def _sent_content(
     request: Request, endpoint: Endpoint[Any], profile: Profile
 ) -> wire.WireObject:
-    """Read the input of the endpoint: its query, its body, or nothing."""
     model: type[wire.WireObject] = endpoint.request
     if endpoint.in_query:
         return wire.query_of(model, request.query_params.multi_items(), profile)

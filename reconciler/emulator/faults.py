@@ -144,9 +144,7 @@ def load_faults(path: Path) -> Faults:
 
 
 @dataclass
-class _Counted:
-    """A rule with the number of its requests."""
-
+class _CountedRule:
     rule: Rule
     chance: random.Random
     struck: int = 0
@@ -206,7 +204,6 @@ class _Answer:
     body: bytes = b""
 
     async def hold(self, message: Message) -> None:
-        """Keep a message of the service instead of sending it."""
         if message["type"] == "http.response.start":
             self.status = message["status"]
             self.headers = MutableHeaders(raw=list(message["headers"]))
@@ -222,7 +219,7 @@ class FaultInjection:
     ) -> None:
         self._app = app
         self._rules = [
-            _Counted(rule, random.Random(f"{faults.seed}:{number}"))  # noqa: S311 - faults, not secrets
+            _CountedRule(rule, random.Random(f"{faults.seed}:{number}"))  # noqa: S311 - faults, not secrets
             for number, rule in enumerate(faults.rules)
         ]
         self._record = record
@@ -230,7 +227,7 @@ class FaultInjection:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, or inject the fault of its rule."""
-        struck: list[_Counted] = []
+        struck: list[_CountedRule] = []
         if scope["type"] == "http" and scope["path"].startswith(API_ROOT + "/"):
             path = scope["path"].removeprefix(API_ROOT)
             # All matching rules count the request.
@@ -293,7 +290,6 @@ class FaultInjection:
 
 
 async def _send(answer: _Answer, fault: Fault, connection: tuple[Scope, Receive, Send]) -> None:
-    """Send an answer whole, in drops, or cut short."""
     scope, receive, send = connection
     body = answer.body if fault.truncate is None else answer.body[: fault.truncate]
     breaks_off = len(body) < len(answer.body) and fault.declared == "whole"

@@ -210,7 +210,6 @@ class Trouble:
 
     @property
     def _labels(self) -> dict[str, str]:
-        """The place of the trigger: application, subsystem and region."""
         declared = self.alert.properties["entityLabels"]
         return {
             "application": declared.get("application", "shop"),

@@ -251,13 +251,12 @@ _NOT_KEPT = frozenset(("disabled", "placement", "logRules"))
 
 @dataclass(frozen=True)
 class _Held:
-    """A stored policy with its severities, which not every service shows; an empty list is all."""
+    """A stored policy with its severities, which some services hide; an empty list means all."""
 
     policy: LogPolicy
     severities: list[str]
 
     def shown(self, call: Call) -> LogPolicy:
-        """Return the policy as it is answered, with its severities where the profile says so."""
         if call.profile.policy_severities == "hidden":
             return self.policy
         return self.policy.model_copy(update={"log_rules": LogRules(severities=self.severities)})

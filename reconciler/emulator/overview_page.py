@@ -154,7 +154,6 @@ _REQUESTS: _Columns = {
 
 
 def _table(columns: _Columns, records: Iterable[object], nothing: str) -> Markup:
-    """Draw a table, or the text `nothing` without records."""
     body = [tag("tr", [tag("td", cell(record)) for cell in columns.values()]) for record in records]
     if not body:
         return _soft(nothing, element="p")
@@ -281,7 +280,6 @@ async def page(request: Request) -> Response:
 
 @cache
 def _style() -> Markup:
-    """Return the only style sheet of the page."""
     text = files("reconciler.emulator").joinpath("page.css").read_text(encoding="utf-8")
     return Markup(f"\n{text}")
 

@@ -239,7 +239,7 @@ class Profile:
         dict[Literal["AlertDefinition", "SavedView"], ExtraRead],
         Field(json_schema_extra={"default": {}}),
     ] = field(default_factory=dict)
-    # Lists of all there is that the document does not show, by kind.
+    # Lists of all resources of a kind that the document does not show, by kind.
     lists: Annotated[
         dict[Literal["AlertDefinition", "SLO", "Dashboard", "SavedView"], ExtraList],
         Field(json_schema_extra={"default": {}}),

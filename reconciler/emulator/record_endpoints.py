@@ -1,16 +1,19 @@
 """Records that the service makes by itself: alert events, cases, usage and incidents.
 
 Their endpoints are 2, 7 to 10 and 19. Events, cases and incidents are added by the life of the
-emulator. Where the API document is silent: the newest comes first; values of one filter are
-alternatives, and filters add up, as the document says of endpoint 7; days without data are left
-out; a range of usage ends with today, and `LAST_WEEK` is seven days with it; closing an incident
-that is closed changes nothing and leaves it out of the answer, which lists the updated incidents;
-an unknown id refuses the whole close. The shape of `createdAtRange` and `timestamp` is not shown
-anywhere; they are assumed to be like `timestamp_range` of the alert events. Further values, ranges
-and names of query parameters: docs/assumptions.md.
+emulator. Where the API document is silent:
 
-An incident is opened, acknowledged, closed. Each step is written twice, as the service does: short
-into the incident, and extended into the list of events with the incident as it was then.
+- The newest record comes first.
+- Values of one filter are alternatives, and filters add up, as the document says of endpoint 7.
+- Days without data are left out. A range of usage ends with today; `LAST_WEEK` is seven days.
+- Closing a closed incident changes nothing, and the answer lists only the updated incidents.
+- One unknown id refuses the whole close.
+- `createdAtRange` and `timestamp` have the shape of `timestamp_range` of the alert events.
+
+Further values, ranges and names of query parameters: docs/assumptions.md.
+
+An incident is opened, acknowledged, closed. Each step is written twice, as the service does: in
+short into the incident, and in full, with the incident of that time, into the list of events.
 """
 
 import json

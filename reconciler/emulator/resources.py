@@ -110,7 +110,7 @@ def _shaped(kind: str, read: ExtraRead, profile: Profile, record: wire.JsonObjec
 
 
 def _around(value: Any, place: str) -> Any:
-    """Return an answer that has only a value, at a place."""
+    """Return an answer with nothing but a value, inside the objects that `place` names."""
     for step in reversed(place.split(".") if place else []):
         value = {step: value}
     return value
@@ -173,7 +173,7 @@ SEEDS = ("demo",)
 
 
 def fill(store: Store, seed: str, now: datetime) -> None:
-    """Add a seed, unless it was added before; the same moment makes the same company.
+    """Add the records of a seed, once; with the same `now` they are the same records.
 
     Raises ValueError for an unknown seed.
     """

@@ -7,8 +7,8 @@ for which the service itself would refuse the zero value.
 
 In a query, objects travel as dotted flat keys and arrays as repeated keys, as in
 `filter.status=A&filter.status=B&pagination.pageSize=100`; another deployment may send each object
-as JSON. Ranges, texts and labels come in the form of the profile, and leave in that of the models:
-a range of `from` and `to`, a text as it is, labels as a map. Source: docs/assumptions.md.
+as JSON. Ranges, texts and labels have the form of the profile in a query; the models always have a
+range of `from` and `to`, a text as it is, and labels as a map. Source: docs/assumptions.md.
 
 A record that a client sent comes with the fields that were sent, in their order, and with those
 that the service has set since. A record that the service made comes with all its fields.
@@ -183,8 +183,7 @@ def _is_int64(value: object) -> bool:
     return bool(re.fullmatch(r"-?[0-9]{1,19}", str(value))) and int(value) in _INT64
 
 
-def _is_timestamp(text: str) -> bool:
-    """Return whether a text is a date and time of RFC 3339."""
+def _is_rfc3339(text: str) -> bool:
     try:
         # A leap second is valid there, and no clock of Python knows it.
         datetime.fromisoformat(re.sub(r":60(?=[.Zz+-])", ":59", text))
@@ -221,7 +220,7 @@ def choice(*names: str, is_required: bool = False) -> Any:
 Uuid = Annotated[str, AfterValidator(canonical_uuid), Field(json_schema_extra={"format": "uuid"})]
 Timestamp = Annotated[
     str,
-    AfterValidator(rule(_is_timestamp, "timestamp", "not a time of RFC 3339")),
+    AfterValidator(rule(_is_rfc3339, "timestamp", "not a time of RFC 3339")),
     Field(json_schema_extra={"format": "date-time"}),
 ]
 Int32 = Annotated[
@@ -659,7 +658,6 @@ def body_of(model: type[Model], value: object, profile: Profile, *root: str | in
 
 
 def _received(model: type[Model], value: object, profile: Profile, *root: str | int) -> Model:
-    """Read a value that a client sent, and treat its fields as the profile says."""
     content = read(model, value, *root)
     if profile.required_fields == "observed":
         _refuse(content, root, "required", lambda part, sent: sorted(part.needed - sent))
@@ -683,14 +681,12 @@ def _refuse(
     words: str,
     wrong_in: Callable[[WireObject, frozenset[str]], list[str]],
 ) -> None:
-    """Raise InvalidRequestError for the first model that has wrong fields."""
     for place, part in _objects_in(content, root):
         if wrong := wrong_in(part, frozenset(part.sent or ())):
             raise InvalidRequestError(f"{field_path((*place, wrong[0]))}: {words}")
 
 
 def _objects_in(value: object, place: _Steps) -> Iterator[tuple[_Steps, WireObject]]:
-    """Yield a model and every model inside it, each with its place."""
     if isinstance(value, WireObject):
         yield place, value
         for name, key in value.names_on_wire().items():

@@ -24,7 +24,7 @@ class Header(of.JournalLine):
 
     A journal that was compacted or moved `continues` the journal that ended with that sum. The
     digests of its secrets are salted with the name of the target, or with `sealed_for` where the
-    target moved to another address. `begun_by` is the command that began it before a person
+    target moved to another address. `begun_by` is the command that began it, "" where a person had
     confirmed that no earlier journal is lost.
     """
 
@@ -138,8 +138,8 @@ class WrittenEntry(_OfWrite):
 
     `adopted` means that nothing was sent, as live was already as declared. `revision`, if the
     service returned it, is what a read shows until anyone writes again. `instead_of` is the
-    declared id, where the service gave another. `told` is what else later questions need of the
-    answer. `unchanged` means that the service found nothing to change, and `put_back` that the
+    declared id, where the service gave another. `told` has the other facts of the answer that later
+    runs use. `unchanged` means that the service found nothing to change, and `put_back` that the
     write undid the write before it, in the same run.
     """
 
@@ -311,10 +311,7 @@ class Drifted(_Entry):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WatchedEntry(_Entry):
-    """A look whether the alerts that `run` wrote became noisier.
-
-    The look was at the time up to `until`.
-    """
+    """A check whether the alerts that `run` wrote became noisier, up to the time `until`."""
 
     entry: Literal["watched"] = "watched"
     run: of.Text

@@ -208,11 +208,11 @@ class History:
     """All memories of a journal.
 
     `begun` means that there is a journal, even an empty one. `old` means that the journal is an old
-    copy or was removed: an entry that it once ended with is missing. `seed` goes into the ids of
-    requests: attempts are counted in the journal, and a lost or older journal may have counted the
-    same. `begun_by` is that of the header, and `is_confirmed` means that a person confirmed since
-    that no earlier journal is lost. `looked` is when drift was last recorded, None for never, and
-    `drifts` is the drift of that time.
+    copy or was removed: an entry that it once ended with is missing. `seed` makes the ids of
+    requests differ from those of a lost or older journal, which may have counted the same attempts.
+    `begun_by` is that of the header, and `is_confirmed` means that a person confirmed since that no
+    earlier journal is lost. `looked` is when drift was last recorded, None for never, and `drifts`
+    is the drift of that time.
     """
 
     memories: dict[Ref, Memory] = field(default_factory=dict)
@@ -283,7 +283,7 @@ class History:
 
 
 def renamed_memory(memory: Memory, ref: Ref, attempts: int) -> Memory:
-    """Return a memory under another name, which had some attempts before."""
+    """Return a memory under the name `ref`, with the attempts that this name had before added."""
     pending = memory.pending
     return replace(
         memory,

@@ -231,7 +231,7 @@ class Journal:
         self.read()
         self.check()
         if not self.is_old_copy:
-            with self._kept():
+            with self._waiting_for_store():
                 self.store.note_seen()
 
     def read(self) -> None:
@@ -240,9 +240,9 @@ class Journal:
         Raises JournalError where it cannot be trusted.
         """
         self.history, self.content = History(seed=uuid4().hex), Content()
-        with self._kept():
+        with self._waiting_for_store():
             kept = self.store.read()
-        known = self.cache.get(self._checkpoint) if is_long(kept) else None
+        known = self.cache.get(self._checkpoint_key) if is_long(kept) else None
         content = resumed(kept, known, self.place, self.history)
         if content is None:
             content = read_content(kept, self.place)
@@ -250,16 +250,15 @@ class Journal:
         self.content = content
         self.history.begun = self.header is not None
         self.history.begun_by = self.header.begun_by if self.header is not None else ""
-        with self._kept():
+        with self._waiting_for_store():
             missing = self._missing_ends()
         self.history.old = bool(missing)
         lead_back(next((ending.way_back for ending in missing if ending.way_back), ""))
         if worth_it(kept, self.content) and self.cache.is_on:
-            self.cache.put(self._checkpoint, checkpoint(kept, self.content, self.history))
+            self.cache.put(self._checkpoint_key, checkpoint(kept, self.content, self.history))
 
     @property
-    def _checkpoint(self) -> str:
-        """The cache key of this journal's checkpoint."""
+    def _checkpoint_key(self) -> str:
         return f"journal\0{CHECKPOINT_FORMAT}\0{program()}\0{self.environment}\0{self.place}"
 
     def check(self) -> None:
@@ -274,11 +273,10 @@ class Journal:
         raise InvalidInput(
             f"{self.place} is the journal of environment `{header.environment}` at "
             f"{header.target}, not of `{self.environment}` at {self.target}: "
-            f"give each environment a journal of its own{self._hint(header)}"
+            f"give each environment a journal of its own{self._how_to_move(header)}"
         )
 
-    def _hint(self, header: journaled.Header) -> str:
-        """Return how to move a journal to another address of its service."""
+    def _how_to_move(self, header: journaled.Header) -> str:
         addresses = all("://" in target for target in (header.target, self.target))
         if header.environment != self.environment or not addresses:
             return ""
@@ -315,7 +313,7 @@ class Journal:
             actor=self.actor,
             run=run,
         )
-        with self._kept():
+        with self._waiting_for_store():
             self.store.lock(lease)
         self._lease, self._renewed, self._wrote = lease, self.monotonic(), False
 
@@ -324,7 +322,7 @@ class Journal:
         if lease is None:
             return
         try:
-            with self._kept():
+            with self._waiting_for_store():
                 # A run that could not read the journal does not change the stored end. Nor does a
                 # run on an old copy: only a person can say that what came after it is lost.
                 is_old = self.is_old_copy and not self.is_accepted
@@ -428,7 +426,7 @@ class Journal:
             self.is_accepted = True
         lines, sums = _lines(new, entries, self.content.end)
         try:
-            with self._kept():
+            with self._waiting_for_store():
                 self.store.append(lines, self._held(), Note(words_of(entries), self.actor))
         except (JournalError, Locked) as error:
             raise type(error)(f"{error}{rescued([*entries, *unproved])}") from error
@@ -457,7 +455,7 @@ class Journal:
         is not, or no longer, ours.
         """
         lines, sums = _lines(header, entries, "")
-        with self._kept():
+        with self._waiting_for_store():
             self.store.replace(lines, self._held(), Note(words_of(entries[-1:]), self.actor))
         self.content, self._begun = Content(header, list(entries), sums), None
         self._wrote = True
@@ -466,8 +464,7 @@ class Journal:
         )
         self.history.add(entries)
 
-    def _kept(self) -> contextlib.AbstractContextManager[object]:
-        """Return a context that shows progress while waiting for the store."""
+    def _waiting_for_store(self) -> contextlib.AbstractContextManager[object]:
         return self.waits.on(Keeping(self.place))
 
     def _held(self) -> Lease:

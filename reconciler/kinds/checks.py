@@ -495,7 +495,7 @@ _USUAL_PERCENT: Final = (90, 100)
 
 
 def _percent(value: float) -> str:
-    """Return the share that a number of 1,000 or 10,000 is, as `9950`; "" where that is unclear."""
+    """Return the percentage that a number such as `9950` or `999` means, "" where it is unclear."""
     low, high = _USUAL_PERCENT
     shares = (Decimal(str(value)) / divisor for divisor in (10, 100, 1000) if value > high)
     return next((f"{share.normalize():f}" for share in shares if low <= share < high), "")

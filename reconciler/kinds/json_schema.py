@@ -65,7 +65,7 @@ def schema_of(kind: Kind) -> Schema:
         "type": "object",
         "required": ["apiVersion", "kind", "metadata", "spec"],
         "additionalProperties": False,
-        "properties": _said(properties, MANIFEST),
+        "properties": _with_descriptions(properties, MANIFEST),
         "$defs": dict(sorted(definitions.items())),
     }
 
@@ -79,7 +79,7 @@ def workspace_schema(manifests: Iterable[Schema]) -> Schema:
         "description": "One resource of a reconciler workspace.",
         "type": "object",
         "required": ["apiVersion", "kind", "metadata", "spec"],
-        "properties": _said(
+        "properties": _with_descriptions(
             {"apiVersion": {"const": API_VERSION}, "kind": {"enum": list(by_kind)}}, MANIFEST
         ),
         "allOf": [
@@ -157,11 +157,10 @@ def _metadata(id_form: IdForm) -> Schema:
         metadata["not"] = {"required": ["id", "ids"]}
     if id_form.required:
         metadata["anyOf"] = [{"required": ["id"]}, {"required": ["ids"]}]
-    return {**metadata, "properties": _said(properties, METADATA)}
+    return {**metadata, "properties": _with_descriptions(properties, METADATA)}
 
 
-def _said(properties: Schema, fields: Mapping[str, EnvelopeField]) -> Schema:
-    """Return schemas of fields of the envelope, with their descriptions."""
+def _with_descriptions(properties: Schema, fields: Mapping[str, EnvelopeField]) -> Schema:
     return {
         name: {"description": fields[name].said, **schema} for name, schema in properties.items()
     }
@@ -179,15 +178,12 @@ class _EditorSchema(DescribedSchema):
         return self.generate_inner(schema["schema"])
 
     def bool_schema(self, schema: core_schema.BoolSchema) -> JsonSchemaValue:
-        """Allow an expression for a boolean."""
         return _or_expression(super().bool_schema(schema))
 
     def int_schema(self, schema: core_schema.IntSchema) -> JsonSchemaValue:
-        """Allow an expression for a whole number."""
         return _or_expression(super().int_schema(schema))
 
     def float_schema(self, schema: core_schema.FloatSchema) -> JsonSchemaValue:
-        """Allow an expression for a number."""
         return _or_expression(super().float_schema(schema))
 
     def str_schema(self, schema: core_schema.StringSchema) -> JsonSchemaValue:

@@ -223,14 +223,13 @@ class PasteRepair:
         structure = [*_structure(document, root, ())]
         if structure:
             return structure
-        fields = [*self._fields(document, root, ())]
+        fields = [*self._field_repairs(document, root, ())]
         # A wrong position field is known only once the whole list is seen.
         return _agreeing(document, fields) or [*_numbers(document, self.model)]
 
-    def _fields(
+    def _field_repairs(
         self, document: Json, facts: Facts, path: Path
     ) -> Iterator[tuple[Repair, ReadOnlyReason]]:
-        """Yield the repairs of single fields, each with its read-only reason."""
         for step, name, inside, value in members_of(document, facts):
             place = (*path, step)
             if inside.read_only is not None:
@@ -240,7 +239,7 @@ class PasteRepair:
                 continue
             if name != step:
                 yield Rename(place, str(name)), ReadOnlyReason.DROPPED
-            yield from self._fields(value, inside, place)
+            yield from self._field_repairs(value, inside, place)
 
     def _fated(self, holder: Json, place: Path, value: Json, read_only: ReadOnly) -> Repair | None:
         """Return the repair of a field that must not be declared; None if that is a guess."""

@@ -319,7 +319,9 @@ class Reads(BaseModel):
     model_config = ConfigDict(**{**STRICT, "extra": "allow"})
     __pydantic_extra__: dict[str, Read]
 
-    lists: Annotated[dict[str, Listing], Field(description="Lists of all there is, by kind.")] = {}
+    lists: Annotated[
+        dict[str, Listing], Field(description="Lists of all resources of a kind, by kind.")
+    ] = {}
 
     @property
     def of_kinds(self) -> Mapping[str, Read]:

@@ -27,7 +27,6 @@ class _Coded:
 
     @property
     def words(self) -> str:
-        """The template of its text."""
         raise NotImplementedError
 
 

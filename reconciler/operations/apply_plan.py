@@ -70,7 +70,7 @@ def part_of_reviewed(
     if waiting := [*_waiting(chosen, refs)]:
         raise UsageError("\n".join((*waiting, "select what they wait for too")))
     other = document.changes_since(document.with_done(reviewed, made), made)
-    needed = {*map(str, _with_targets(made, refs))}
+    needed = {*map(str, _with_referenced(made, refs))}
     stale = [
         *document.elsewhere(reviewed, made),
         *(difference for ref, difference in other.items() if ref in needed),
@@ -95,8 +95,7 @@ def _waiting(chosen: Sequence[Change], refs: set[Ref]) -> Iterator[str]:
             yield f"{change.ref} waits for {named}, which is to be created and not selected"
 
 
-def _with_targets(made: Plan, refs: set[Ref]) -> Iterator[Ref]:
-    """Yield the selected resources, and all that they refer to."""
+def _with_referenced(made: Plan, refs: set[Ref]) -> Iterator[Ref]:
     by_ref = {change.ref: change for change in made.declared}
     waiting, seen = sorted(refs), set(refs)
     while waiting:

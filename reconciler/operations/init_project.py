@@ -122,7 +122,7 @@ def start(options: Options, folder: Path, wanted: Start, schemas: Mapping[str, s
     left = [] if is_new else [PROJECT_FILE]
     for name, text in texts.items():
         (created if _write(folder, name, text) else left).append(name)
-    remarks = (*_remarks(folder, texts, created), *(_strangers(folder, created) if is_new else ()))
+    remarks = (*_tasks(folder, texts, created), *(_strangers(folder, created) if is_new else ()))
     if shared is not None and PROJECT_FILE in created:
         move = on_journal("move", f"--to {shared[1]}", environment=wanted.environment)
         later = (
@@ -133,7 +133,7 @@ def start(options: Options, folder: Path, wanted: Start, schemas: Mapping[str, s
         remarks = (*remarks, later)
     project = None if is_new else load_project(folder / PROJECT_FILE)[0]
     is_emulated = is_new or (project is not None and EMULATED in project.settings.environments)
-    following = _next(options, folder, EMULATED if is_emulated else "")
+    following = _next_commands(options, folder, EMULATED if is_emulated else "")
     return InitResult(tuple(created), tuple(left), remarks, following)
 
 
@@ -198,7 +198,6 @@ def _has_remote(folder: Path) -> bool:
 
 
 def _editor_settings(folder: Path, schemas: Mapping[str, str]) -> str:
-    """Return settings that assign schemas to files, for editors with a YAML language server."""
     project, manifest = schemas
     globs = [*_globs_of_manifests(folder)]
     return _as_json({"yaml.schemas": {project: PROJECT_FILE, manifest: globs}})
@@ -263,8 +262,7 @@ def _write(root: Path, name: str, text: str) -> bool:
     return False
 
 
-def _remarks(folder: Path, texts: Mapping[str, str], created: list[str]) -> Iterator[str]:
-    """Yield the remaining tasks of a person with the written files."""
+def _tasks(folder: Path, texts: Mapping[str, str], created: list[str]) -> Iterator[str]:
     flows = [name for name in created if name.startswith(WORKFLOWS)]
     found = _ACTION.search(texts[flows[0]]) if flows else None
     if found is not None:
@@ -292,8 +290,7 @@ def _strangers(folder: Path, created: list[str]) -> Iterator[str]:
         )
 
 
-def _next(options: Options, folder: Path, environment: str) -> tuple[str, ...]:
-    """Return the next three commands, as typed in the present folder."""
+def _next_commands(options: Options, folder: Path, environment: str) -> tuple[str, ...]:
     there = replace(options, paths=() if folder.resolve() == Path.cwd() else (folder,))
     lead_here(there, Project(folder.resolve(), folder.resolve() / PROJECT_FILE), environment)
     return tuple(map(on_manifests, ("validate", "plan", "apply")))

@@ -253,7 +253,6 @@ class _Ids:
         return replace(manifest, remote_id=self.here.get((manifest.ref.kind, manifest.remote_id)))
 
     def put_into(self, workspace: Workspace) -> Workspace:
-        """Return a workspace with the ids that its objects have here."""
         return replace(
             workspace,
             manifests=tuple(map(self.put, workspace.manifests)),

@@ -261,9 +261,9 @@ def warn_of_new_journal(
 ) -> None:
     """Warn, before a run writes where there is no journal, of what its new journal lacks.
 
-    `begun_by` is the command of a run to which no person said that no earlier journal is lost. A
-    run that has no entry to write begins none.
-    Raises JournalError where a journal is known to be gone: the new one would hide the copy of it.
+    `begun_by` is the command of the run, "" where a person confirmed that no earlier journal is
+    lost. With `begins` false, the run has no entry to write and begins no journal.
+    Raises JournalError where a journal is known to be gone: a new one would hide that.
     """
     journal.refuse_gone()
     if journal.header is None:
@@ -279,7 +279,7 @@ def warn_of_new_journal(
 
 
 def why_unconfirmed(journal: Journal) -> str:
-    """Return that an earlier journal may be lost, and how to bring it back; "" if that is known."""
+    """Return the warning that an earlier journal may be lost; "" where a person ruled that out."""
     command = journal.history.begun_unasked
     # The data of the embedded emulator, which has no address, is as new as its journal.
     if not command or "://" not in journal.target:

@@ -58,8 +58,8 @@ if TYPE_CHECKING:
     from reconciler.api.secret import Redaction
     from reconciler.journal.journal import Journal
     from reconciler.model import Against, Manifest, Plan, Ref, Selected
+    from reconciler.planning.decide import PlanTarget
     from reconciler.planning.guards import UnderReview
-    from reconciler.planning.make_plan import PlanTarget
 
 
 Answer = TypeVar("Answer")

@@ -21,7 +21,7 @@ from reconciler.kinds import BY_NAME
 from reconciler.model import DriftReport, Manifest, Plan
 from reconciler.operations.open_project import Options, now, why_unconfirmed
 from reconciler.operations.open_session import Session, cache_of, open_api
-from reconciler.planning import consequences, decide, find_drift, guards, make_plan, observe
+from reconciler.planning import consequences, decide, decision_cache, find_drift, guards, make_plan
 from reconciler.planning.guards.plan_limits import TOO_MANY
 from reconciler.project import Embedded, Environment
 from reconciler.report.complaints.document import warnings_in_short
@@ -270,8 +270,8 @@ async def plan_now(
     settled = session.rework is None and not isinstance(session.target, Embedded)
     may_keep = cache.is_on and settled and not session.project.settings.plan_rules
     key = key_of_decisions(session) if may_keep else ""
-    decided = observe.decided_before(cache.get(key)) if key else None
-    place = make_plan.PlanTarget(
+    kept = decision_cache.read_decisions(cache.get(key)) if key else decision_cache.NOTHING_KEPT
+    place = decide.PlanTarget(
         session.name,
         session.target.name,
         embedded=isinstance(session.target, Embedded),
@@ -287,7 +287,7 @@ async def plan_now(
             whole=session.whole,
             others=session.others,
             selected=session.selected,
-            decided=decided,
+            cache=kept,
         )
         if session.rework is not None:
             made = session.rework(made, place)
@@ -305,7 +305,7 @@ async def plan_now(
                 session=session,
             )
             guarded = await guards.with_feature_guards(asked)
-    if decided is not None and (news := decided.text(whole=session.whole)) is not None:
+    if kept.is_on and (news := kept.text(whole=session.whole)) is not None:
         cache.put(key, news)
     return guards.with_levels(replace(guarded, paths=session.paths), session.environment.guards)
 
@@ -314,7 +314,7 @@ def key_of_decisions(session: Session) -> str:
     """Return a key of all that decides a plan, except manifests, ids and replies."""
     content = session.journal().content
     about: dict[str, Json] = {
-        "decisions": observe.DECISIONS_FORMAT,
+        "decisions": decision_cache.DECISIONS_FORMAT,
         "program": program(),
         "root": str(session.project.root),
         "environment": session.name,

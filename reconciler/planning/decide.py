@@ -3,7 +3,7 @@
 Decisions are made on whole documents. What a plan or a drift report shows of a live document is
 redacted once, after all of it is decided.
 
-Older secrets are texts of live with a secret that the manifests no longer name, or not there. A
+Older secrets are values in live of secrets that the manifests no longer name, or name elsewhere. A
 copy of a widget keeps the value that its secret had when it was copied, and the manifests declare
 no secret at that place. Only the seals in the journal can identify such a value.
 """
@@ -181,7 +181,7 @@ class OlderSecrets:
 
 @dataclass(frozen=True, slots=True)
 class LiveRedaction:
-    """One live document, and what shows which of its values are or were secrets.
+    """One live document, and the declarations and seals that identify the secrets in it.
 
     `written` are all declarations that live may have; what was sent comes before what is about to
     be sent.
@@ -234,6 +234,25 @@ def redacted(kind: Kind, change: Change, memory: Memory, older: Older, salt: str
     )
 
 
+@dataclass(frozen=True, slots=True)
+class PlanTarget:
+    """The environment and the target of a plan, by name.
+
+    `embedded` means that the target is the emulator in this process: there is no key to prove and
+    no journal is missing. `salt` is the salt of the seals. `older` returns the seals of all secrets
+    that a resource ever held, so that a plan shows no older secret.
+    """
+
+    environment: str
+    target: str
+    embedded: bool = False
+    salt: str = ""
+    older: Older = no_seals
+
+    def __str__(self) -> str:
+        return f"{self.environment} at {self.target}"
+
+
 NAMESPACE = UUID("b1a0c3de-51f4-5d27-9a3e-7c1d2f60a4b8")
 
 
@@ -241,20 +260,15 @@ NAMESPACE = UUID("b1a0c3de-51f4-5d27-9a3e-7c1d2f60a4b8")
 class Knowledge:
     """All inputs of a decision.
 
-    `ids` are the remote ids known before any write, and `salt` is the salt of the seals. `seed` is
-    the seed of the journal's request ids. `older` returns the seals of all secrets that the
-    resource ever held, so that no older secret is shown. `embedded` means that the service is the
-    emulator of this process, which starts with what is declared.
+    `ids` are the remote ids known before any write. `seed` is the seed of the journal's request
+    ids.
     """
 
     observation: Observation
     memory: Memory
     ids: Mapping[Ref, RemoteId]
-    place: str
-    salt: str = ""
+    target: PlanTarget
     seed: str = ""
-    older: Older = no_seals
-    embedded: bool = False
 
 
 def decide(manifest: Manifest, knowledge: Knowledge) -> Change:
@@ -275,7 +289,7 @@ def decide(manifest: Manifest, knowledge: Knowledge) -> Change:
         protected=memory.protected,
     )
     decided = with_protection(_decided(kind, undecided, manifest, knowledge))
-    change = redacted(kind, decided, memory, knowledge.older, knowledge.salt)
+    change = redacted(kind, decided, memory, knowledge.target.older, knowledge.target.salt)
     if not change.action.writes:
         return change
     return replace(
@@ -297,7 +311,7 @@ def _request_id(change: Change, knowledge: Knowledge) -> str:
     if pending is not None and pending.declared == change.declared:
         return pending.request_id
     attempt = memory.attempts + len(memory.earlier) + (memory.pending is not None)
-    parts = knowledge.place, knowledge.seed, change.ref, digest(change.body), attempt
+    parts = knowledge.target, knowledge.seed, change.ref, digest(change.body), attempt
     return str(uuid5(NAMESPACE, "\n".join(map(str, parts))))
 
 
@@ -451,7 +465,7 @@ def edited_since(kind: Kind, seen: Seen, applied: Json, knowledge: Knowledge) ->
         if not seen.cannot_tell(difference.path)
         and not (doubted and any(members_missing(difference, kind.shape)))
     )
-    return list(places_before(without_own_secrets(visible, knowledge.salt)))
+    return list(places_before(without_own_secrets(visible, knowledge.target.salt)))
 
 
 def without_own_secrets(found: Iterable[Difference], salt: str) -> Iterator[Difference]:
@@ -510,7 +524,7 @@ def _unseen(kind: Kind, change: Change, unknown: Unknown, knowledge: Knowledge) 
         return blocked(change, [CreateLost(created.at, "unknown")])
     reasons: list[Reason] = [CannotBeAsked(unknown.why), *_lost_answers(memory)]
     action = Action.CREATE if unknown.remote_id is None else Action.ASSERT
-    is_ours = knowledge.embedded or bool(memory.candidates) or memory.exists
+    is_ours = knowledge.target.embedded or bool(memory.candidates) or memory.exists
     if action is Action.ASSERT and not is_ours:
         reasons.append(NeverWritten())
     return _written_whole(kind, change, action, reasons)

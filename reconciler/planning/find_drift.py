@@ -82,13 +82,7 @@ async def find_drift(
         if BY_NAME[manifest.ref.kind].readable_by(api.assumptions)
         and history.of(manifest.ref).last is not None
     ]
-    observations = dict(
-        zip(
-            (manifest.ref for manifest in examined),
-            await observe_all(api, examined, history),
-            strict=True,
-        )
-    )
+    observations = await observe_all(api, examined, history)
     if prove:
         await proof(api, manifests, observations.values())
     compared = [
@@ -104,7 +98,7 @@ async def find_drift(
     ]
     by_ref = {manifest.ref: manifest for manifest in manifests}
     found = [
-        _aged(_with_ways_out(_without_ignored(drift, ignore), by_ref[drift.ref]), history)
+        _aged(_with_remedies(_without_ignored(drift, ignore), by_ref[drift.ref]), history)
         for drift in compared
     ]
     used = {ignored.rule for drift in found for ignored in drift.ignored}
@@ -212,7 +206,6 @@ def _is_restated(applied: Json | Missing, live: Json | Missing) -> bool:
 
 
 def _without_ignored(drift: Drift, rules: Sequence[DriftIgnore]) -> Drift:
-    """Return a drift without the differences that the project file expects."""
     about = [rule for rule in rules if rule.is_about(drift.ref.kind, drift.ref.name)]
     covered = [
         (difference, next((rule for rule in about if is_covered(rule, difference)), None))
@@ -250,8 +243,7 @@ def _ends(value: Json | Missing, path: Path) -> Iterator[Path]:
         yield path
 
 
-def _with_ways_out(drift: Drift, manifest: Manifest) -> Drift:
-    """Add the remedies of a drift: commands that undo it, and commands that declare it."""
+def _with_remedies(drift: Drift, manifest: Manifest) -> Drift:
     if not drift.drifted:
         return drift
     # The resources that it refers to have to be read with it.

@@ -9,10 +9,11 @@ and guards.
 from __future__ import annotations
 
 import asyncio
+import functools
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache, partial
+from functools import partial
 from typing import TypeAlias
 
 from reconciler.api.client import Api
@@ -28,29 +29,21 @@ from reconciler.model import (
     Evidence,
     LooksLike,
     Manifest,
-    NeverWritten,
     NoJournal,
     NotPermitted,
     Objected,
     Observation,
     OldJournal,
-    OverwritesEdit,
-    OverwrittenSince,
     Plan,
     Reason,
     Ref,
     Remark,
-    Remembered,
     RemoteId,
     RenamedFrom,
     SameObject,
     Seen,
     Selected,
-    TakesOver,
     UnconfirmedJournal,
-    UndoesRollback,
-    Unknown,
-    Unread,
     UnsettledCreate,
 )
 from reconciler.planning.consequences import (
@@ -60,32 +53,14 @@ from reconciler.planning.consequences import (
     with_blocked_dependants,
     with_missing,
 )
-from reconciler.planning.decide import Knowledge, Older, no_seals
-from reconciler.planning.observe import Decided, EarlyDecisions, kept_before, observe_all, proof
+from reconciler.planning.decide import Knowledge, PlanTarget
+from reconciler.planning.decision_cache import NOTHING_KEPT, DecisionCache, Decisions, change_digest
+from reconciler.planning.observe import observe_all, proof
 from reconciler.redaction.templates import reveal
 from reconciler.runtime.progress import Deed, Progress
 
 DIGEST_VERSION = 2
 """The version of the digest; a new version makes every reviewed plan stale."""
-
-
-@dataclass(frozen=True, slots=True)
-class PlanTarget:
-    """The environment and the target of a plan, by name.
-
-    `embedded` means that the target is the emulator in this process: there is no key to prove and
-    no journal is missing. `salt` is the salt of the seals. `older` returns the seals of all secrets
-    that a resource ever held, so that a plan shows no older secret.
-    """
-
-    environment: str
-    target: str
-    embedded: bool = False
-    salt: str = ""
-    older: Older = no_seals
-
-    def __str__(self) -> str:
-        return f"{self.environment} at {self.target}"
 
 
 async def make_plan(  # noqa: PLR0913 - each is an input of a plan
@@ -97,14 +72,14 @@ async def make_plan(  # noqa: PLR0913 - each is an input of a plan
     whole: bool,
     others: Sequence[Manifest] = (),
     selected: Selected | None = None,
-    decided: Decided | None = None,
+    cache: DecisionCache = NOTHING_KEPT,
 ) -> Plan:
     """Read the live side of every manifest and decide what would be done.
 
     `whole` means that `manifests` are all manifests of the workspace, so that any other resource in
     the journal is no longer declared. Otherwise `others` are the manifests that are not examined;
     they are observed only where a manifest refers to them and its id is needed. `selected` is how
-    the manifests were chosen. Resources in `decided` that did not change are not decided again.
+    the manifests were chosen. Decisions in `cache` about what did not change are not made again.
     Raises what `Api.read` raises.
     """
     order = {name: index for index, name in enumerate(BY_NAME)}
@@ -114,36 +89,30 @@ async def make_plan(  # noqa: PLR0913 - each is an input of a plan
     # The ids of what the manifests refer to are needed.
     wanted = {ref for manifest in manifests for ref in manifest.references}
     targets = tuple(other for other in others if other.ref in wanted)
-    scope = (*manifests, *targets)
     declared = (*manifests, *others)
     before = identify(declared, history).history
-    ahead = EarlyDecisions(partial(_knowledge, before, place, {}), _covered, decided)
-    observed = await _read_live(api, scope, before, ahead, decided)
+    decisions = Decisions(partial(_knowledge, before, place, {}), cache)
+    scope = (*manifests, *targets)
+    observed = await observe_all(api, scope, before, decisions.observe)
     proven = None if place.embedded else await proof(api, manifests, observed.values())
     known = identify(declared, history, observed)
-    if decided is not None:
-        moved = decided.forget(_known_ids(observed), known.reasons)
-        again = [manifest for manifest in scope if manifest.ref in moved]
-        observed |= await _read_live(api, again, known.history)
-    ids = _known_ids(observed)
     history = known.history
+    moved = decisions.forget(_known_ids(observed), known.reasons)
+    again = [manifest for manifest in scope if manifest.ref in moved]
+    observed |= await observe_all(api, again, history)
+    ids = _known_ids(observed)
     undeclared = orphans_in(history, declared)
-    left = cache(lambda: [*undeclared, *displaced_in(history, declared)])
+    left = functools.cache(lambda: [*undeclared, *displaced_in(history, declared)])
     missing = {target.ref for target in targets} - ids.keys()
     changes = []
     for manifest in api.waits.each(Deed.COMPARING, manifests):
-        seen = observed[manifest.ref]
-        if decided is not None and manifest.ref in decided.same:
-            assert isinstance(seen, Seen | Remembered)  # noqa: S101 - as `observed_before` made it
-            changes.append(kept_before(manifest, seen))
-            continue
-        knowledge = _knowledge(history, place, ids, manifest.ref, seen)
-        change = _identified(manifest, knowledge, known, left, ahead)
+        knowledge = _knowledge(history, place, ids, manifest.ref, observed[manifest.ref])
+        change = _identified(manifest, knowledge, known, left, decisions)
         changes.append(with_missing(change, missing))
     # A look-up has settled some creates; what blocks a change from here on is something else.
     unsettled = _unsettled(history, changes, others if selected is not None else ())
     changes = with_blocked_dependants(await _with_objections(api, changes))
-    covered = (decided or Decided()).covered(manifests, changes, ids, _covered)
+    covered = [*decisions.digests(manifests, changes, ids)]
     orphans = (orphan(ref, memory) for ref, memory in undeclared) if whole else ()
     return Plan(
         environment=place.environment,
@@ -160,18 +129,6 @@ async def make_plan(  # noqa: PLR0913 - each is an input of a plan
         ),
         selected=selected,
     )
-
-
-async def _read_live(
-    api: Api,
-    manifests: Sequence[Manifest],
-    history: History,
-    ahead: EarlyDecisions | None = None,
-    decided: Decided | None = None,
-) -> dict[Ref, Observation]:
-    observations = await observe_all(api, manifests, history, decided, ahead)
-    refs = (manifest.ref for manifest in manifests)
-    return dict(zip(refs, observations, strict=True))
 
 
 def _remarks(
@@ -193,16 +150,7 @@ def _remarks(
 def _knowledge(
     history: History, place: PlanTarget, ids: Mapping[Ref, RemoteId], ref: Ref, seen: Observation
 ) -> Knowledge:
-    return Knowledge(
-        seen,
-        history.of(ref),
-        ids,
-        place=str(place),
-        salt=place.salt,
-        seed=history.seed,
-        older=place.older,
-        embedded=place.embedded,
-    )
+    return Knowledge(seen, history.of(ref), ids, place, history.seed)
 
 
 def _identified(
@@ -210,7 +158,7 @@ def _identified(
     knowledge: Knowledge,
     known: Identities,
     left: Callable[[], Sequence[tuple[Ref, Memory]]],
-    ahead: EarlyDecisions,
+    decisions: Decisions,
 ) -> Change:
     """Decide one change, and add the reasons that follow from its identity."""
     ref = manifest.ref
@@ -218,7 +166,7 @@ def _identified(
     if shared is not None:
         spec = manifest.spec
         return blocked_change(manifest, spec, knowledge.observation, Evidence.NONE, shared)
-    change = ahead.decide(manifest, knowledge)
+    change = decisions.decide(manifest, knowledge)
     reasons = known.reasons.get(ref, ())
     if change.action is Action.CREATE:
         alike = much_like(ref.kind, change.declared, left())
@@ -284,7 +232,7 @@ def plan_digest(
     in it: no times, no ids of this run.
     """
     declared = (change for change in changes if change.manifest is not None)
-    return _digest_of(place, [*map(_covered, declared)], selected)
+    return _digest_of(place, [*map(change_digest, declared)], selected)
 
 
 def _digest_of(place: PlanTarget, covered: Sequence[str], selected: Selected | None) -> str:
@@ -299,45 +247,6 @@ def _digest_of(place: PlanTarget, covered: Sequence[str], selected: Selected | N
     # How many other resources there are does not count.
     selection: Json = {"select": [*selected.select], "exclude": [*selected.exclude]}
     return digest({**whole, "selection": selection})
-
-
-def _covered(change: Change) -> str:
-    """Return the digest of everything that a plan says about one declared resource.
-
-    A protection, an earlier name of the same object, and reasons by which a write undoes or takes
-    over the work of others, are in it where they exist: a reviewer agrees to them too.
-    """
-    manifest, is_protected = change.manifest, change.protected or change.protect
-    assert manifest is not None  # noqa: S101 - of orphans a digest covers nothing
-    agreed = OverwritesEdit | OverwrittenSince | TakesOver | NeverWritten | UndoesRollback
-    codes = {reason.code for reason in change.reasons if isinstance(reason, agreed)}
-    before = [str(reason.ref) for reason in change.reasons if isinstance(reason, RenamedFrom)]
-    protection: dict[str, Json] = {"protected": change.protected, "protect": change.protect}
-    identities = BY_NAME[manifest.ref.kind].identities(manifest)
-    entry: dict[str, Json] = {
-        "ref": str(change.ref),
-        "action": change.action.word,
-        "identities": {"metadata": manifest.remote_id, **identities},
-        "declared": change.declared,
-        "sends": change.body if change.action.writes else None,
-        "observed": _observed(change.observation),
-        **(protection if is_protected else {}),
-        **({"renamedFrom": before[0]} if before else {}),
-        **({"agrees": [*sorted(codes)]} if codes else {}),
-    }
-    return digest(entry)
-
-
-def _observed(observation: Observation) -> Json:
-    match observation:
-        case Seen(remote_id=remote_id, document=document):
-            return {"seen": remote_id, "document": document}
-        case Absent():
-            return "absent"
-        case Remembered(remote_id=remote_id, document=document):
-            return {"remembered": remote_id, "document": document}
-        case Unknown(remote_id=remote_id) | Unread(remote_id=remote_id):
-            return {"unknown": remote_id}
 
 
 LiveObject: TypeAlias = tuple[str, RemoteId | None]
@@ -374,7 +283,7 @@ def identify(
     `observed` is what look-ups found, where they were made already.
     """
     objects = {
-        manifest.ref: _meant(manifest, history, (observed or {}).get(manifest.ref))
+        manifest.ref: _object_of_manifest(manifest, history, (observed or {}).get(manifest.ref))
         for manifest in manifests
     }
     claims: dict[LiveObject, list[Ref]] = {}
@@ -387,7 +296,7 @@ def identify(
     taken: set[Ref] = set()
     for ref, pair in objects.items():
         own = history.of(ref)
-        mine = _object(ref.kind, own)
+        mine = _object_of_memory(ref.kind, own)
         rivals = (
             tuple(sorted(rival for rival in claims.get(pair, ()) if rival != ref)) if pair else ()
         )
@@ -429,8 +338,9 @@ def _followed(
     return own, before
 
 
-def _meant(manifest: Manifest, history: History, seen: Observation | None) -> LiveObject | None:
-    """Return the object that a manifest is about, None where it is unknown."""
+def _object_of_manifest(
+    manifest: Manifest, history: History, seen: Observation | None
+) -> LiveObject | None:
     kind = BY_NAME[manifest.ref.kind]
     if kind.singleton:
         return kind.name, None
@@ -444,8 +354,7 @@ def _meant(manifest: Manifest, history: History, seen: Observation | None) -> Li
     return None if known is None else (kind.name, kind.normal_id(known))
 
 
-def _object(kind: str, memory: Memory) -> LiveObject | None:
-    """Return the object that a memory is about, None where there is none."""
+def _object_of_memory(kind: str, memory: Memory) -> LiveObject | None:
     if BY_NAME[kind].singleton:
         return None if memory.is_blank else (kind, None)
     known = memory.remote_id
@@ -456,7 +365,7 @@ def _owners(history: History) -> dict[LiveObject, list[Ref]]:
     """Map each object to the names under which the journal remembers it, the newest first."""
     owners: dict[LiveObject, list[Ref]] = {}
     for ref, memory in history.memories.items():
-        live_object = _object(ref.kind, memory) if ref.kind in BY_NAME else None
+        live_object = _object_of_memory(ref.kind, memory) if ref.kind in BY_NAME else None
         if live_object is not None:
             owners.setdefault(live_object, []).insert(0, ref)
     return owners
@@ -465,13 +374,13 @@ def _owners(history: History) -> dict[LiveObject, list[Ref]]:
 def orphans_in(history: History, manifests: Sequence[Manifest]) -> list[tuple[Ref, Memory]]:
     """Return the resources that were written once and are no longer declared under any name."""
     declared = {manifest.ref for manifest in manifests}
-    about = {_object(ref.kind, history.of(ref)) for ref in declared} - {None}
+    about = {_object_of_memory(ref.kind, history.of(ref)) for ref in declared} - {None}
     return [
         (ref, memory)
         for ref, memory in sorted(history.memories.items())
         if memory.exists
         and ref not in declared
-        and (ref.kind not in BY_NAME or _object(ref.kind, memory) not in about)
+        and (ref.kind not in BY_NAME or _object_of_memory(ref.kind, memory) not in about)
     ]
 
 

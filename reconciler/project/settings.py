@@ -291,8 +291,7 @@ class Guards(Limits):
         return self.model_copy(update=own_limits)
 
 
-def _with_added(name: str, core: type[_Extended]) -> type[_Extended]:
-    """Return a model with the settings of the core and of all features."""
+def _with_added_settings(name: str, core: type[_Extended]) -> type[_Extended]:
     fields: dict[str, Any] = {key: core.added.load(key) for key in core.added}
     return create_model(name, __base__=core, __doc__=core.__doc__, __module__=__name__, **fields)
 
@@ -328,7 +327,6 @@ class _Extended(_Strict):
         return value if isinstance(value, sort) else None
 
     def settings_given(self, sort: type[T]) -> Iterator[tuple[str, T]]:
-        """Yield the name and value of each setting of a feature that is given and of a type."""
         for name in self.added:
             if name in self.model_fields_set and isinstance(value := getattr(self, name), sort):
                 yield name, value
@@ -403,7 +401,7 @@ if TYPE_CHECKING:
         def __init__(self, **settings: Any) -> None: ...
 
 else:
-    Environment = _with_added("Environment", CoreEnvironment)
+    Environment = _with_added_settings("Environment", CoreEnvironment)
 
 
 class DriftIgnore(_Strict):
@@ -559,7 +557,7 @@ if TYPE_CHECKING:
         def __init__(self, **settings: Any) -> None: ...
 
 else:
-    ProjectFile = _with_added("ProjectFile", CoreProjectFile)
+    ProjectFile = _with_added_settings("ProjectFile", CoreProjectFile)
 
 
 def project_schema() -> dict[str, Any]:

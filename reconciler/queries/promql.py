@@ -303,8 +303,7 @@ def _duration_meant(text: str) -> str:
     return f"{found[1]}{unit}" if found is not None and unit else ""
 
 
-def _closed(text: str, opened: Token, end: int, message: str) -> QueryProblem:
-    """Return the problem of a bracket that is to be closed before a place."""
+def _unclosed_bracket(text: str, opened: Token, end: int, message: str) -> QueryProblem:
     closing = OPENING[opened.text]
     inside = text[opened.start : end].rstrip()
     message = f"this `{opened.text}` is never closed: add `{closing}`{message}"
@@ -322,7 +321,7 @@ def _describe_unparsed(text: str, scan: Scan) -> QueryProblem:  # noqa: PLR0911 
     opened = scan.opened[-1] if scan.opened else None
     match token.sort:
         case "END" if opened is not None:
-            return _closed(text, opened, before[-1].end, "")
+            return _unclosed_bracket(text, opened, before[-1].end, "")
         case "END" if before:
             last = before[-1]
             message = f"the query ends after `{last.text}`, where {scan.wanted} is missing"
@@ -400,7 +399,7 @@ def _misplaced(text: str, token: Token, last: Token | None, scan: Scan) -> Query
         return _problem(token, f"this `{token.text}` closes nothing: remove it")
     closings = [OPENING[bracket.text] for bracket in scan.opened]
     if token.is_sign(*closings[:-1]) and token.text != closings[-1]:
-        return _closed(text, scan.opened[-1], token.start, f" before `{token.text}`")
+        return _unclosed_bracket(text, scan.opened[-1], token.start, f" before `{token.text}`")
     if last is not None and token.is_sign(")") and last.is_sign(","):
         return _problem(last, "a value is missing after this `,`: remove it")
     if token.is_sign("=") and "operator" in scan.wanted:
@@ -499,7 +498,7 @@ def judged(text: str) -> tuple[str, QueryProblem | None]:
     refused = refusal_of(first)
     if refused is None:
         return first, None
-    for tried in (*others, _with_hyphens(first)):
+    for tried in (*others, _without_hyphens(first)):
         if refusal_of(tried) is None:
             return tried, None
     if holes:
@@ -507,7 +506,7 @@ def judged(text: str) -> tuple[str, QueryProblem | None]:
     return "", _wrong(text, refused)
 
 
-def _with_hyphens(text: str) -> str:
+def _without_hyphens(text: str) -> str:
     """Replace hyphens between letters, as some exporters write them in names."""
     is_quoted = _quoted(text)
     return _HYPHEN.sub(lambda found: "-" if is_quoted(found.start()) else "_", text)

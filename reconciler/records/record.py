@@ -203,7 +203,7 @@ def paged(
     ask: Callable[[Sequence[tuple[str, str]]], Awaitable[Json | Missing]],
     fixed: Sequence[tuple[str, str]] = (),
 ) -> Fetch:
-    """Return what asks for a page, with its pagination after the parameters that are `fixed`."""
+    """Return a function that requests one page: the `fixed` parameters, then the pagination."""
     spell = api.assumptions.parameter
     return lambda pagination: ask([*fixed, *spell("pagination", pagination)])
 

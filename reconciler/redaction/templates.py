@@ -45,7 +45,7 @@ class SecretHole:
 
 @dataclass(frozen=True, slots=True)
 class RefHole:
-    """The remote id of another resource."""
+    """A place for the remote id of another resource, filled in just before sending."""
 
     ref: Ref
 
@@ -182,7 +182,6 @@ def _is_literal(parts: tuple[str | SecretHole | RefHole, ...]) -> bool:
 
 
 def _templates(document: Json) -> list[Template]:
-    """Return all templates of a document."""
     return _texts(document, (Template,))
 
 

@@ -110,7 +110,7 @@ class EndedDocument(TypedDict):
 
 @with_config(ConfigDict(extra="forbid"))
 class BegunLine(TypedDict):
-    """The first line, unless nothing is to be written."""
+    """The first line of `apply --format jsonl`, unless nothing is to be written."""
 
     begun: BegunDocument
 
@@ -124,7 +124,7 @@ class OutcomeLine(TypedDict):
 
 @with_config(ConfigDict(extra="forbid"))
 class EndedLine(TypedDict):
-    """The last line."""
+    """The last line of `apply --format jsonl`."""
 
     ended: EndedDocument
 

@@ -103,13 +103,11 @@ class _Walk:
     siblings: list[list[Json]] = field(default_factory=list)
 
     def into_field(self, key: str) -> None:
-        """Go into a field of an object."""
         self.fields.append(key)
         self.facts = facts_within(self.facts, key)
         self.here = [value_at(document, (key,)) for document in self.here]
 
     def into_item(self, step: str | int) -> None:
-        """Go into an item of a list, by its identity or its index."""
         lists = [document for document in self.here if isinstance(document, list)]
         found = [item_at(items, step, self.facts, self.lists) for items in lists]
         index, items = next(
@@ -232,7 +230,7 @@ def standing(
 
 
 def _subject(items: Sequence[_Item]) -> str:
-    """Return items joined from the inside out, without counted items around a named unique item."""
+    """Return items joined from the inside out, without the counted items around a unique name."""
     if not items:
         return ""
     inner = items[-1]

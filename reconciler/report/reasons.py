@@ -145,7 +145,6 @@ class _Words(Formatter):
         self._where, self._mark = where, mark
 
     def format_field(self, value: Any, format_spec: str) -> str:
-        """Return a field in one of the forms."""
         return _FORMS[format_spec](value, self._where, self._mark)
 
 
@@ -224,8 +223,8 @@ def _rolling_back(remark: model.RollsBack, mark: ValueMark) -> str:
 def after_rollback(remark: model.RollsBack, mark: ValueMark = str) -> Iterator[str]:
     """Yield how to change the manifests that still declare what is rolled back.
 
-    First where, with the command that does it, then where to look in git: a run records its commit,
-    which need not be the change.
+    First come the places, with the command that edits them; then the range of commits to search in
+    git, as the commit of a run need not be the one with the change.
     """
     if not remark.refs:
         return
@@ -236,7 +235,7 @@ def after_rollback(remark: model.RollsBack, mark: ValueMark = str) -> Iterator[s
     edited = [place for place in remark.places if place not in remark.by_hand]
     if edited:
         places = first_few(edited, MOST_NAMED, mark)
-        yield f"`{_writing(remark)}` edits what still declares the change: {places}"
+        yield f"`{_write_command(remark)}` edits what still declares the change: {places}"
     if remark.by_hand:
         places = first_few(remark.by_hand, MOST_NAMED, mark)
         why = "others use it too, or it cannot be placed"
@@ -262,8 +261,7 @@ def after_rollback(remark: model.RollsBack, mark: ValueMark = str) -> Iterator[s
     yield f"look for the change in `{in_git('log', f'{since}{until}{limited}')}`{edits}"
 
 
-def _writing(remark: model.RollsBack) -> str:
-    """Return the command that edits the manifests; it names a few resources."""
+def _write_command(remark: model.RollsBack) -> str:
     refs = map(str, remark.refs if len(remark.refs) <= MOST_NAMED else ())
     live = ["--live"] if remark.state == "live" else []
     words = [remark.run[:SHORT_RUN], *refs, *live, "--write"]

@@ -248,7 +248,7 @@ def program() -> str:
         for status in [os.stat(os.path.join(place, name))]  # noqa: PTH116, PTH118 - hundreds
     ]
     installed = [
-        (text, _versions_in(text) if listed else os.stat(text).st_mtime_ns)  # noqa: PTH116 - as above
+        (text, _installed_packages(text) if listed else os.stat(text).st_mtime_ns)  # noqa: PTH116 - as above
         for text in sys.path
         if text.endswith("-packages") and os.path.isdir(text)  # noqa: PTH112 - never raises
     ]
@@ -270,6 +270,5 @@ def _listed_in_wheel(folder: Path) -> str:
     return ""
 
 
-def _versions_in(folder: str) -> list[str]:
-    """Return the names and versions of the packages that are installed in a folder."""
+def _installed_packages(folder: str) -> list[str]:
     return sorted(name for name in os.listdir(folder) if name.endswith(".dist-info"))  # noqa: PTH208 - names alone

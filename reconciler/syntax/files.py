@@ -411,7 +411,7 @@ def content_of(path: Path, name: str, roots: Sequence[Path]) -> bytes | Complain
         return Complaint.of_file(name, "M112", message, "" if is_link else _file_like(path, roots))
     except (OSError, RuntimeError, ValueError) as error:
         return Complaint.of_file(name, "M112", f"this file cannot be opened: {_reason(error)}")
-    return _read(descriptor, name)
+    return _read_and_close(descriptor, name)
 
 
 MOST_LISTED = 1_000
@@ -443,11 +443,10 @@ def read_own_file(path: Path, name: str) -> str | Complaint:
         )
         message = message if is_link else f"this file cannot be opened: {_reason(error)}"
         return Complaint.of_file(name, "M112", message)
-    return text_of(_read(descriptor, name), name)
+    return text_of(_read_and_close(descriptor, name), name)
 
 
-def _read(descriptor: int, name: str) -> bytes | Complaint:
-    """Read and close an open file."""
+def _read_and_close(descriptor: int, name: str) -> bytes | Complaint:
     try:
         return _content(descriptor, name)
     except OSError as error:

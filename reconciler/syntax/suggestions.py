@@ -86,7 +86,7 @@ def _is_one_slip(ours: str, theirs: str) -> bool:
     longer = len(ours) - len(theirs)
     if not -1 <= longer <= 1 or len(ours) < SHORTEST_SLIP:
         return False
-    start = _shared(ours, theirs)
+    start = _length_of_shared_start(ours, theirs)
     rest, meant = ours[start:], theirs[start:]
     if longer:
         return rest[1:] == meant if longer > 0 else rest == meant[1:]
@@ -100,13 +100,12 @@ def is_slip(word: str, meant: str) -> bool:
         return True
     if abs(len(ours) - len(theirs)) > 1:
         return False
-    start = _shared(ours, theirs)
+    start = _length_of_shared_start(ours, theirs)
     ours, theirs = ours[start:], theirs[start:]
     return ours[1:] in (theirs, theirs[1:]) or ours == theirs[1:]
 
 
-def _shared(ours: str, theirs: str) -> int:
-    """Return how many letters two words share at their beginning."""
+def _length_of_shared_start(ours: str, theirs: str) -> int:
     pairs = enumerate(zip(ours, theirs, strict=False))
     return next((at for at, (a, b) in pairs if a != b), min(len(ours), len(theirs)))
 

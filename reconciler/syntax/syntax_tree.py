@@ -294,7 +294,7 @@ def ignoring_comments(text: str) -> list[Ignoring]:
 
 
 def _read(match: re.Match[str], lines: Lines, about: dict[int, int]) -> Ignoring:
-    """Return a comment; `about` has the lines that the comments below it are about."""
+    """Return a comment, and add its line to `about`: comment lines by the line they apply to."""
     line, column = lines.place(match.start())
     form = _FORM.match(match[1])
     codes = tuple(_CODE.findall(form[1])) if form is not None else None

@@ -211,11 +211,10 @@ def folded_lines(written: str, style: str) -> list[str]:
     """Return the lines of a plain or quoted text without the blanks around them."""
     first, *rest = written.split("\n")
     *lines, last = first, *(line.lstrip(" \t") for line in rest)
-    return [*(_ended(line, style) for line in lines), last]
+    return [*(_trimmed_line(line, style) for line in lines), last]
 
 
-def _ended(line: str, style: str) -> str:
-    """Return a line without the blanks at its end."""
+def _trimmed_line(line: str, style: str) -> str:
     ended = line.rstrip(" \t")
     slashes = len(ended) - len(ended.rstrip("\\"))
     # The character after a backslash is part of the text.
@@ -307,7 +306,6 @@ class _Writer:
     fields: list[tuple[str, int]] = field(default_factory=list)
 
     def write(self) -> None:
-        """Write the whole text."""
         found = written(self.text)
         for nth, document in enumerate(found.documents):
             (start, end), (stop, after) = found.markers[2 * nth : 2 * nth + 2]
@@ -420,7 +418,7 @@ class _Writer:
     def _long_key(self, key: SyntaxNode, layer: _Layer) -> None:
         """Write a key that fits on no line, with the mark of such a key."""
         self.sheet.put("?", layer.column)
-        self._text(key, key.opening, layer, layer.column + STEP)
+        self._write_text(key, key.opening, layer, layer.column + STEP)
         colon = after_comments(self.text, self.place)
         if self.text[colon : colon + 1] == ":":
             self.sheet.between(self.text[self.place : colon], layer.source, layer.column)
@@ -431,7 +429,7 @@ class _Writer:
     def _scalar(self, node: SyntaxNode, layer: _Layer | None, column: int) -> None:
         start = self._anchor(node, column) if node.anchor else node.start
         if start < node.end:
-            self._text(node, start, layer, column)
+            self._write_text(node, start, layer, column)
             return
         self.place = max(self.place, node.end)
         if layer is not None:
@@ -445,8 +443,7 @@ class _Writer:
         self.sheet.beside(self.text[node.opening + len(anchor) : own], column)
         return own
 
-    def _text(self, node: SyntaxNode, start: int, layer: _Layer | None, column: int) -> None:
-        """Write a text that begins at a place."""
+    def _write_text(self, node: SyntaxNode, start: int, layer: _Layer | None, column: int) -> None:
         if node.style not in ("|", ">"):
             shown = self.text[start : node.end]
             lines = folded_lines(shown, node.style) if "\n" in shown else [shown]

@@ -178,10 +178,9 @@ class Loader(Complaining):
             # Another file may name it.
             self.strays.append(file)
             return
-        self._take(file, reading)
+        self._add_manifests(file, reading)
 
-    def _take(self, file: File, reading: Reading) -> None:
-        """Add the manifests of a file, and report its errors."""
+    def _add_manifests(self, file: File, reading: Reading) -> None:
         self.note_text(file, reading)
         if reading.has_errors:
             self.broken[file.name] = reading.lines.text
@@ -213,7 +212,7 @@ class Loader(Complaining):
             reading = self.sources.read(file.path, file.name, is_json=file.is_json)
             if not file.is_json or _lacks_version(reading):
                 if isinstance(reading, Reading):
-                    self._take(file, reading)
+                    self._add_manifests(file, reading)
                 continue
             message = "this file is not a manifest, and no manifest's spec.file names it"
             remedy = Advice(

@@ -49,7 +49,7 @@ def read_exemptions(
         if not has_a_level(code, rules):
             message, near = why_no_level(code, rules)
             yield Finding("M210", path, message, suggestion=near, at_key=True)
-        found = yield from _read(value, path)
+        found = yield from _read_exemption(value, path)
         if found is None:
             continue
         if found.until is not None and found.until < today:
@@ -62,8 +62,7 @@ def read_exemptions(
             into[code] = found
 
 
-def _read(value: Json, path: Path) -> Generator[Finding, None, Exemption | None]:
-    """Yield findings about an exemption; return it, or None if it is not valid."""
+def _read_exemption(value: Json, path: Path) -> Generator[Finding, None, Exemption | None]:
     fields = value if isinstance(value, dict) else {"reason": value}
     for key in fields:
         if key not in FIELDS:

@@ -318,7 +318,7 @@ class Fixes:
             return
         for manifest in filter(None, pasted):
             self._look_at_export(path.parent, manifest)
-        found = _mended_apart(text, places, is_json=is_json) if places else None
+        found = _repaired_apart(text, places, is_json=is_json) if places else None
         if found is not None:
             self._note(path, name, text, *found)
         elif places:
@@ -380,7 +380,6 @@ class _Pasted:
 
     @classmethod
     def read(cls, document: Json) -> _Pasted | None:
-        """Return the manifest of a document, or None if it is no manifest."""
         if not isinstance(document, dict):
             return None
         if document.get("apiVersion", API_VERSION) != API_VERSION:
@@ -398,7 +397,6 @@ class _Pasted:
         return self.mould.rounds(self.spec)
 
     def after(self, made: Round) -> dict[str, Json]:
-        """Return the document after a round."""
         after: dict[str, Json] = {**self.document, "spec": repaired(self.spec, made)}
         metadata = after["metadata"]
         for repair in made:
@@ -411,18 +409,18 @@ class _Pasted:
         return after
 
 
-def _mended_apart(text: str, places: Sequence[int], *, is_json: bool) -> tuple[str, int] | None:
+def _repaired_apart(text: str, places: Sequence[int], *, is_json: bool) -> tuple[str, int] | None:
     """Repair the documents together, or one by one where one of them cannot be repaired."""
-    found = _mended(text, places, is_json=is_json)
+    found = _repaired(text, places, is_json=is_json)
     if found is None and len(places) > 1:
         for nth in places:
-            alone = _mended(text if found is None else found[0], [nth], is_json=is_json)
+            alone = _repaired(text if found is None else found[0], [nth], is_json=is_json)
             if alone is not None:
                 found = alone[0], alone[1] + (0 if found is None else found[1])
     return found
 
 
-def _mended(text: str, places: Sequence[int], *, is_json: bool) -> tuple[str, int] | None:
+def _repaired(text: str, places: Sequence[int], *, is_json: bool) -> tuple[str, int] | None:
     """Return the repaired text and the number of repairs, or None if there are none."""
     before = text
     expected = [document.value for document in read_text(text, is_json=is_json).documents]

@@ -214,7 +214,6 @@ def item_like(node: SyntaxNode | None, value: Json) -> SyntaxNode | None:
 
 
 def _as_ordered(value: dict[str, Json], like: SyntaxNode | None) -> list[tuple[str, Json]]:
-    """Return the fields of an object in the order of `like`, followed by the other fields."""
     theirs = [key.text for key in like.itself.keys] if like is not None else []
     names = dict.fromkeys([*(name for name in theirs if name in value), *value])
     return [(name, value[name]) for name in names]
@@ -619,7 +618,6 @@ def _instead(node: SyntaxNode, text: str) -> Splice:
 
 
 def _quoted_as(key: SyntaxNode, name: str) -> str:
-    """Return a name with the quotes of another key."""
     return f"{key.style}{name}{key.style}" if key.style in ("'", '"') else name
 
 

@@ -334,24 +334,23 @@ def _attempted(
     if not says(after, wanted, is_json=script.is_json):
         return None
     before, now = Counter(where.comments()), Counter(written(after).comments())
-    remarks = {f"# {remark}" for edit in changes.values() for remark in _remarks(edit)}
+    remarks = {f"# {remark}" for edit in changes.values() for remark in _added_comments(edit)}
     if before - now or (now - before).keys() - remarks:
         return None
     return after, forks
 
 
-def _remarks(edit: Edit) -> Iterator[str]:
-    """Yield the comments that an edit adds."""
+def _added_comments(edit: Edit) -> Iterator[str]:
     match edit:
         case Within(fields=fields):
             for field_edit in fields.values():
-                yield from _remarks(field_edit)
+                yield from _added_comments(field_edit)
         case ListItems(items=items):
             for item in items:
                 if item.untold:
                     yield describe_unreported(item.untold)
                 if item.edit is not None:
-                    yield from _remarks(item.edit)
+                    yield from _added_comments(item.edit)
         case Put() | Gone():
             return
 

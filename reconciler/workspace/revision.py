@@ -227,7 +227,7 @@ def declared_at(
     workspace = load_workspace(found, root, scope, old.settings)
     inside = (path for path in wanted if path.is_relative_to(folder))
     places = [PurePosixPath(path.relative_to(folder)) for path in inside]
-    wrong += [f"{name} {why}" for name, why in sorted(tree.odd.items()) if _is_meant(name, places)]
+    wrong += [f"{name} {why}" for name, why in sorted(tree.odd.items()) if _is_below(name, places)]
     hidden = {
         submodule
         for submodule in tree.submodules
@@ -245,7 +245,7 @@ def declared_at(
         said=tuple(
             f"{submodule} is a submodule there, and what it declares is not compared"
             for submodule in tree.submodules
-            if submodule not in hidden and _is_meant(submodule, places)
+            if submodule not in hidden and _is_below(submodule, places)
         ),
     )
 
@@ -254,8 +254,7 @@ def _line_of(error: Complaint) -> str:
     return f"{error.file}:{error.line}:{error.column}: {error.code} {error.message}"
 
 
-def _is_meant(name: PurePosixPath, places: Sequence[PurePosixPath]) -> bool:
-    """Return whether a path of the tree is below one of the places of manifests."""
+def _is_below(name: PurePosixPath, places: Sequence[PurePosixPath]) -> bool:
     return any(name.is_relative_to(place) for place in places)
 
 

@@ -320,11 +320,10 @@ class Rewriting:
         if item.origin is not None and item.origin[:-1] and self._is_in(node, item.origin):
             child = self._at(item.origin)
             return self._apart(child, item, child.opening, child.end)
-        value = self._value_of(item)
+        value = self._edited_item(item)
         return self.layout.flow(value, item_like(node, value), margin)
 
-    def _value_of(self, item: ListItem) -> Json:
-        """Return an item after its edit."""
+    def _edited_item(self, item: ListItem) -> Json:
         items = followed([], ListItems((item,)), self.value)
         assert isinstance(items, list)  # noqa: S101 - of one item
         return items[0]
@@ -417,9 +416,8 @@ class Rewriting:
         self._write(start, start, "".join(text + newline for text in texts))
 
     def _new_item(self, node: SyntaxNode, item: ListItem, column: int) -> str:
-        """Return the lines of a new item of a block list."""
-        value = self._value_of(item)
-        lines = self.layout.item(value, item_like(node, value), self._gap(node))
+        value = self._edited_item(item)
+        lines = self.layout.item(value, item_like(node, value), self._blanks_after_dash(node))
         if item.untold and self.where.opens_line(node.start):
             lines = [f"# {describe_unreported(item.untold)}", *lines]
         return self.layout.newline.join(indented(lines, column))
@@ -521,15 +519,13 @@ class Rewriting:
             return node.start
         return self._head(*self.parents[id(node)])
 
-    def _gap(self, node: SyntaxNode) -> int:
-        """Return the number of blanks between the dash of a list and its first item."""
+    def _blanks_after_dash(self, node: SyntaxNode) -> int:
         dash = node.start
         first = node.values[0].opening if node.values else dash
         is_there = self.where.line_start(first) == self.where.line_start(dash)
         return max(1, first - dash - 1) if is_there else 1
 
     def _write(self, start: int, end: int, text: str) -> None:
-        """Write a text in place of what is between two places."""
         self.splices.append(Splice(start, end, text))
 
     @staticmethod
@@ -539,7 +535,6 @@ class Rewriting:
     def _replace(
         self, node: SyntaxNode, value: Json, like: SyntaxNode | None, anchor: str = ""
     ) -> None:
-        """Replace a node by another value."""
         if id(node) not in self.parents:
             raise KeyError("the whole document")
         holder, nth = self.parents[id(node)]
@@ -589,7 +584,7 @@ class Rewriting:
         """Return the text of a value on the line of its key or dash, and the lines below."""
         layout, where = self.layout, self.where
         column = where.column(holder.keys[nth].start if holder.keys else holder.start)
-        by = len(layout.step) if holder.keys else self._gap(holder) + 1
+        by = len(layout.step) if holder.keys else self._blanks_after_dash(holder) + 1
         if is_block(value, like):
             lines = layout.block(value, like)
             if holder.keys:

@@ -38,9 +38,7 @@ class Silenced:
 
 
 @dataclass(frozen=True, slots=True)
-class _Comment:
-    """A comment in a file that ignores complaints at a line."""
-
+class _IgnoringComment:
     file: str
     lines: Lines
     asked: Ignoring
@@ -52,8 +50,8 @@ class Silencing:
 
     checks: Mapping[str, levels.Level]
     rules: Collection[str] = ()
-    _comments: list[_Comment] = field(default_factory=list)
-    _first: dict[tuple[str, int, str], _Comment] = field(default_factory=dict)
+    _comments: list[_IgnoringComment] = field(default_factory=list)
+    _first: dict[tuple[str, int, str], _IgnoringComment] = field(default_factory=dict)
 
     def read(self, file: str, lines: Lines) -> Iterator[Complaint]:
         """Read the comments of a YAML file; yield complaints about malformed comments."""
@@ -63,7 +61,7 @@ class Silencing:
             for finding in _wrong(ignoring, self.rules):
                 yield complaint_at(file, lines, ignoring.line, ignoring.column, finding)
             if ignoring.codes and ignoring.reason:
-                comment = _Comment(file, lines, ignoring)
+                comment = _IgnoringComment(file, lines, ignoring)
                 self._comments.append(comment)
                 for code in ignoring.codes:
                     self._first.setdefault((file, ignoring.about, code), comment)
@@ -95,7 +93,7 @@ class Silencing:
                 reported.extend(self._levelled(complaint))
         return Silenced(tuple(reported), tuple(suppressed), tuple(self._idle(used, unjudged)))
 
-    def _ignoring(self, complaint: Complaint) -> _Comment | None:
+    def _ignoring(self, complaint: Complaint) -> _IgnoringComment | None:
         # A text of several lines contains no comments: the line of its key counts too.
         lines = (complaint.line, complaint.begun) if complaint.begun else (complaint.line,)
         found = (self._first.get((complaint.file, line, complaint.code)) for line in lines)

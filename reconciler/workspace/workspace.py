@@ -536,7 +536,6 @@ def _load(
 
 
 def _checked(loader: Loader, found: Files, settings: ProjectFile) -> Workspace:
-    """Check what was read, and return the workspace."""
     loader.complain_of_strays()
     scope, declared = loader.scope, loader.declared
     loader.complaints.extend(workspace_complaints(loader))

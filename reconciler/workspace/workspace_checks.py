@@ -214,7 +214,7 @@ def _twins(loader: Loader) -> Iterator[Complaint]:
 def _shared_ids(loader: Loader) -> Iterator[Complaint]:
     """Yield a warning for each id that services count up, if several environments use it."""
     for manifest in loader.declared:
-        metadata = _metadata(manifest)
+        metadata = _written_metadata(manifest)
         value = metadata.get("id") if manifest.manifest.remote_id is not None else None
         limits = metadata.get("environments")
         names = limits if isinstance(limits, list) else sorted(loader.environments)
@@ -226,8 +226,7 @@ def _shared_ids(loader: Loader) -> Iterator[Complaint]:
             yield manifest.text.complaint(warning("M209", ("metadata", "id"), message))
 
 
-def _metadata(declared: DeclaredManifest) -> dict[str, Json]:
-    """Return `metadata` as it is written, with its expressions."""
+def _written_metadata(declared: DeclaredManifest) -> dict[str, Json]:
     metadata = value_at(declared.text.document.value, ("metadata",))
     return metadata if isinstance(metadata, dict) else {}
 

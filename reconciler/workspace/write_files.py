@@ -77,7 +77,7 @@ def write_new_files(contents: Sequence[tuple[Path, bytes]]) -> None:
     """
     temporary_names: list[str] = []
     descriptors: list[int] = []
-    rights = 0o666 & ~_mask()
+    rights = 0o666 & ~_umask()
     with ExitStack() as open_files:
         try:
             for real, content in contents:
@@ -201,8 +201,7 @@ def _write_over(real: Path, content: bytes) -> None:
         os.fsync(descriptor)
 
 
-def _mask() -> int:
-    """Return the rights that the process removes from new files."""
+def _umask() -> int:
     mask = os.umask(0o077)
     os.umask(mask)
     return mask

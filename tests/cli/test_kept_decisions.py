@@ -27,7 +27,7 @@ from reconciler.model.assumptions import Assumptions
 from reconciler.operations import plan_and_drift as session
 from reconciler.operations.open_project import Options
 from reconciler.operations.open_session import begin_session
-from reconciler.planning import decide, observe
+from reconciler.planning import decide, decision_cache
 from reconciler.project import Service
 from reconciler.runtime.cache import VARIABLE
 
@@ -119,7 +119,7 @@ def decisions(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         made.append(str(manifest.ref))
         return decided_really(manifest, knowledge)
 
-    monkeypatch.setattr(observe, "decide", noted)
+    monkeypatch.setattr(decision_cache, "decide", noted)
     return made
 
 
@@ -186,7 +186,7 @@ def test_random_worlds(seed: int, tmp_path: Path) -> None:
             _spoil(world, random)
             assert world.plan(*asked) == warm
             assert world.plan(*asked, "--no-cache") == warm
-            with mock.patch.object(observe.EarlyDecisions, "observed", lambda *given: given[-1]):
+            with mock.patch.object(decision_cache.Decisions, "observed", lambda *given: given[-1]):
                 assert world.plan(*asked, "--no-cache") == warm
             service.switch.behave()
 
@@ -270,7 +270,7 @@ def test_another_id_of_what_is_referred_to(world: World, decisions: list[str]) -
     """What refers to something is decided anew once that has another id."""
     world.plan()
     decisions.clear()
-    found = observe.decided_before
+    found = decision_cache.read_decisions
 
     def renumbered(text: bytes | None) -> Any:
         known = found(text)
@@ -279,7 +279,7 @@ def test_another_id_of_what_is_referred_to(world: World, decisions: list[str]) -
         return known
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(observe, "decided_before", renumbered)
+        patch.setattr(decision_cache, "read_decisions", renumbered)
         assert world.plan()[0] == 0
 
     assert sorted(decisions) == ["Dashboard/referring", "LogPolicySet/all"]

@@ -24,7 +24,6 @@ from harness.sites import (
     policy,
     policy_set,
 )
-from harness.stores import NO_TIME
 from harness.unsafe_text import unsafe_in
 from hostile_documents import mutated
 
@@ -286,7 +285,7 @@ ASKING: tuple[Asking, ...] = (
     lambda api: _all(list_cases(api, CaseFilter(), 150)),
     lambda api: daily_units(api, RANGES[0]),
     list_log_policies,
-    lambda api: check_service(api, NO_TIME),
+    check_service,
     examine,
     lambda api: bulk_test(api, [{"applicationNameValues": "x"}]),
     lambda api: bulk_create(api, [{"name": "new", "priority": "PRIORITY_TYPE_LOW"}]),

@@ -23,8 +23,8 @@ from harness.sites import (
 from reconciler.document import Json
 from reconciler.emulator import create_app
 from reconciler.model import Action, Manifest, Ref
+from reconciler.planning.decide import PlanTarget
 from reconciler.planning.guards import Agreed, unmet
-from reconciler.planning.make_plan import PlanTarget
 from reconciler.project import Guards
 
 IDS = [f"2f6a1c1e-7f0e-4c39-9c1a-{number:012x}" for number in range(12)]

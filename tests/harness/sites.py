@@ -37,8 +37,9 @@ from reconciler.model import (
     Source,
 )
 from reconciler.model.assumptions import Assumptions
+from reconciler.planning.decide import PlanTarget
 from reconciler.planning.guards import with_guards
-from reconciler.planning.make_plan import PlanTarget, make_plan
+from reconciler.planning.make_plan import make_plan
 from reconciler.project import Guards
 from reconciler.redaction.templates import RefHole, Template, references_in, secret_values
 from reconciler.report.reasons import notes_of

@@ -9,20 +9,17 @@ import pytest
 
 from reconciler.journal.history import Memory
 from reconciler.model import Absent, LastEdit, Manifest, Ref, Seen, Source
-from reconciler.planning.decide import Knowledge, decide
-from reconciler.planning.observe import EarlyDecisions
+from reconciler.planning.decide import Knowledge, PlanTarget, decide
+from reconciler.planning.decision_cache import NOTHING_KEPT, Decisions
 
 REF = Ref("SLO", "checkout")
 SLO = Manifest(REF, {"name": "Checkout", "description": "d"}, Source("a.yaml", 1))
-KNOWN = Knowledge(Seen("id", {"name": "Checkout"}), Memory(), {}, "local")
+KNOWN = Knowledge(Seen("id", {"name": "Checkout"}), Memory(), {}, PlanTarget("local", "emulator"))
 OTHERWISE: dict[str, Any] = {
     "observation": Seen("id", {"name": "Checkout"}, edit=LastEdit(who="a", at="2025")),
     "memory": Memory(),
-    "place": "production",
-    "salt": "salt",
+    "target": PlanTarget("production", "emulator"),
     "seed": "seed",
-    "older": lambda *_: frozenset(),
-    "embedded": True,
 }
 
 
@@ -35,7 +32,7 @@ def decisions(monkeypatch: pytest.MonkeyPatch) -> list[Knowledge]:
         made.append(knowledge)
         return decide(manifest, knowledge)
 
-    monkeypatch.setattr("reconciler.planning.observe.decide", noted)
+    monkeypatch.setattr("reconciler.planning.decision_cache.decide", noted)
     return made
 
 
@@ -47,7 +44,7 @@ def test_each_part_is_in_a_row() -> None:
 @pytest.mark.parametrize("part", OTHERWISE)
 def test_what_moved_is_decided_again(part: str, decisions: list[Knowledge]) -> None:
     """Where anything that a decision rests on is another by now, it is decided anew."""
-    early = EarlyDecisions(lambda *_: KNOWN, lambda _: "")
+    early = Decisions(lambda *_: KNOWN, NOTHING_KEPT)
     early.observed(SLO, KNOWN.observation)
     now = replace(KNOWN, **{part: OTHERWISE[part]})
 
@@ -57,9 +54,9 @@ def test_what_moved_is_decided_again(part: str, decisions: list[Knowledge]) -> N
 
 def test_what_did_not_move_is_not_decided_again(decisions: list[Knowledge]) -> None:
     """A decision counts where the same answer and memory are known, whatever ids others have."""
-    early = EarlyDecisions(lambda *_: KNOWN, lambda _: "")
+    early = Decisions(lambda *_: KNOWN, NOTHING_KEPT)
     early.observed(SLO, KNOWN.observation)
-    now = replace(KNOWN, ids={Ref("SLO", "another"): "1"}, place="".join(KNOWN.place))
+    now = replace(KNOWN, ids={Ref("SLO", "another"): "1"})
 
     assert early.decide(SLO, now) == decide(SLO, KNOWN)
     assert decisions == [KNOWN]
@@ -67,9 +64,9 @@ def test_what_did_not_move_is_not_decided_again(decisions: list[Knowledge]) -> N
 
 def test_what_waits_for_others(decisions: list[Knowledge]) -> None:
     """What refers to another, or is not there, is decided once all are known."""
-    early = EarlyDecisions(lambda *_: KNOWN, lambda _: "")
+    early = Decisions(lambda *_: KNOWN, NOTHING_KEPT)
     early.observed(replace(SLO, references=frozenset([Ref("SLO", "another")])), KNOWN.observation)
     early.observed(SLO, Absent())
 
     assert decisions == []
-    assert early.made == {}
+    assert early._made == {}

@@ -39,7 +39,7 @@ from reconciler.model import (
     Unread,
     WriteLost,
 )
-from reconciler.planning.decide import Knowledge, decide
+from reconciler.planning.decide import Knowledge, PlanTarget, decide
 from reconciler.redaction.templates import (
     HIDDEN,
     RefHole,
@@ -60,6 +60,8 @@ NO_READ = CannotBeAsked("no read")
 EDIT = LastEdit(who="a person", at="2025")
 KEY = Template((SecretHole("KEY", "hunter2", seal("hunter2", "KEY", "salt")),))
 
+PLACE = PlanTarget("local", "emulator")
+
 
 def decided(
     ref: Ref,
@@ -68,7 +70,7 @@ def decided(
     memory: Memory | None = None,
     ids: dict[Ref, RemoteId] | None = None,
     *,
-    place: str = "local at emulator",
+    place: PlanTarget = PLACE,
     protected: bool = False,
 ) -> Change:
     """Decide about one manifest."""
@@ -445,13 +447,13 @@ def test_request_id() -> None:
     acknowledged = Memory(remote_id="id", pending=started("replace", SPEC))
     seen = Seen("id", {"name": "old"})
     one = decided(SLO, SPEC, seen)
-    known = Knowledge(seen, Memory(), {}, "local at emulator")
+    known = Knowledge(seen, Memory(), {}, PLACE)
 
     others = {
         decided(Ref("SLO", "other"), SPEC, seen).request_id,
         decided(SLO, {"name": "x"}, seen).request_id,
         decided(SLO, SPEC, seen, Memory(attempts=1)).request_id,
-        decided(SLO, SPEC, seen, place="elsewhere").request_id,
+        decided(SLO, SPEC, seen, place=PlanTarget("local", "elsewhere")).request_id,
         decide(manifest_of(one), replace(known, seed="another journal")).request_id,
     }
     again = decided(SLO, SPEC, Absent(), acknowledged).request_id
@@ -471,9 +473,9 @@ def test_protection() -> None:
     manifest = Manifest(SLO, SPEC, Source("a.yaml", 1), protect=True)
     live = Seen("id", dict(SPEC), recalled=(("x",),))
 
-    begins = decide(manifest, Knowledge(live, Memory(), {}, "local"))
+    begins = decide(manifest, Knowledge(live, Memory(), {}, PLACE))
     ends = decided(SLO, SPEC, live, protected=True)
-    stays = decide(manifest, Knowledge(live, Memory(protected=True), {}, "local"))
+    stays = decide(manifest, Knowledge(live, Memory(protected=True), {}, PLACE))
     blocked = decided(SLO, SPEC, Unread("id", "HTTP 500", 9), protected=True)
 
     recalled = Recalled((("x",),))
@@ -492,7 +494,7 @@ def test_cannot_create() -> None:
     """What a kind cannot create is blocked with the kind's reason."""
     chosen = Manifest(SLO, SPEC, Source("a.yaml", 1), remote_id="2f6a")
 
-    change = decide(chosen, Knowledge(Absent(), Memory(), {}, "local"))
+    change = decide(chosen, Knowledge(Absent(), Memory(), {}, PLACE))
 
     assert (change.action, change.evidence) == (Action.BLOCKED, Evidence.LIVE)
     assert codes_of(change) == ["cannot-be-created"]

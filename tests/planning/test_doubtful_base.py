@@ -8,7 +8,7 @@ from reconciler.document import Json, value_at
 from reconciler.journal.entries import LastWrite, Started
 from reconciler.journal.history import Memory
 from reconciler.model import Action, Manifest, Ref, Seen, Source
-from reconciler.planning.decide import Knowledge, decide
+from reconciler.planning.decide import Knowledge, PlanTarget, decide
 
 REF = Ref("Dashboard", "checkout")
 AT = "2025-01-31T09:00:00Z"
@@ -47,7 +47,9 @@ def test_a_removal_in_doubt_happens(live: dict[str, Json]) -> None:
     )
     manifest = Manifest(REF, spec(), Source("checkout.yaml", 1))
 
-    change = decide(manifest, Knowledge(Seen("id", live), memory, {}, "local"))
+    change = decide(
+        manifest, Knowledge(Seen("id", live), memory, {}, PlanTarget("local", "emulator"))
+    )
 
     assert value_at(change.body, WIDGET) == value_at(spec(), WIDGET)
     assert (change.action is Action.KEEP) == (live == spec())

@@ -16,9 +16,10 @@ from reconciler.journal.history import History, Memory
 from reconciler.kinds.kind import Sending
 from reconciler.model import Action, GuardViolation, Manifest, Plan, Ref, Remembered, RemoteId
 from reconciler.planning.consequences import orphan
+from reconciler.planning.decide import PlanTarget
 from reconciler.planning.guards import objections
 from reconciler.planning.guards.plan_limits import exceeded_limits
-from reconciler.planning.make_plan import PlanTarget, make_plan, plan_digest
+from reconciler.planning.make_plan import make_plan, plan_digest
 from reconciler.project import Guards
 from reconciler.report.plan.document import change_document, plan_document
 

@@ -18,7 +18,7 @@ from harness.sites import (
 
 from reconciler.emulator import create_app
 from reconciler.model import Action, NoJournal, NotSelected, Ref, Selected
-from reconciler.planning.make_plan import PlanTarget
+from reconciler.planning.decide import PlanTarget
 
 SERVICE = PlanTarget("production", "https://api.example.com")
 EMBEDDED = PlanTarget("local", "emulator", embedded=True)

@@ -42,10 +42,9 @@ from reconciler.model import (
     Remembered,
     Source,
 )
-from reconciler.planning.decide import Knowledge, decide
+from reconciler.planning.decide import Knowledge, PlanTarget, decide
 from reconciler.planning.find_drift import find_drift, remembered
 from reconciler.planning.make_plan import (
-    PlanTarget,
     displaced_in,
     identify,
     make_plan,
@@ -189,7 +188,7 @@ def test_an_import_is_told() -> None:
 
 def decided(one: Manifest, seen: Observation, memory: Memory) -> Change:
     """Decide what becomes of one resource."""
-    return decide(one, Knowledge(seen, memory, {}, place=str(SERVICE), salt=SALT, seed=""))
+    return decide(one, Knowledge(seen, memory, {}, replace(SERVICE, salt=SALT)))
 
 
 RULE = DriftIgnore(kind="SLO", name="*", path="description", reason="written by others")

@@ -21,9 +21,9 @@ from reconciler.model import (
     Seen,
 )
 from reconciler.planning.consequences import lost_unseen
-from reconciler.planning.decide import _what_is_wrong
+from reconciler.planning.decide import PlanTarget, _what_is_wrong
 from reconciler.planning.find_drift import _LARGEST_SINGLE, _is_restated, find_drift, is_covered
-from reconciler.planning.make_plan import PlanTarget, identify, make_plan, much_like
+from reconciler.planning.make_plan import identify, make_plan, much_like
 from reconciler.project.settings import DriftIgnore
 from reconciler.runtime.advice import on_journal
 

@@ -21,7 +21,8 @@ from reconciler.document import Json
 from reconciler.journal.entries import LastWrite, Started
 from reconciler.journal.history import History, Memory
 from reconciler.model import Action, Manifest, Plan, Ref, UnsettledCreate
-from reconciler.planning.make_plan import PlanTarget, make_plan, plan_digest
+from reconciler.planning.decide import PlanTarget
+from reconciler.planning.make_plan import make_plan, plan_digest
 from reconciler.redaction.templates import RefHole, SecretHole, Template, seal
 
 AT = "2025-01-31T09:00:00Z"

@@ -40,8 +40,9 @@ from reconciler.model import (
     UnsettledCreate,
 )
 from reconciler.planning.consequences import blocked, unexpected, with_blocked_dependants
+from reconciler.planning.decide import PlanTarget
 from reconciler.planning.find_drift import find_drift
-from reconciler.planning.make_plan import PlanTarget, make_plan, plan_digest
+from reconciler.planning.make_plan import make_plan, plan_digest
 from reconciler.redaction.templates import SecretHole, Template, fingerprint, seal
 
 AT = "2025-01-31T09:00:00Z"

@@ -51,7 +51,7 @@ class Adopted(Difference):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewBase:
-    """Values for the journal from now on: what is live of the declared fields.
+    """The new last declaration in the journal: the declared fields with their live values.
 
     `leftover` lists the differences that the service itself made.
     """

@@ -57,8 +57,6 @@ SIDES: Final = "applied", "live"
 
 
 class _State(NamedTuple):
-    """How a state is shown: its sign and colour, its meaning, and its words after a count."""
-
     sign: str
     colour: Colour
     meaning: str

@@ -61,14 +61,14 @@ from reconciler.operations.open_session import Session, begin_session, open_api,
 from reconciler.planning.consequences import unexpected
 from reconciler.planning.decide import (
     Knowledge,
-    Older,
     OlderSeals,
     OlderSecrets,
+    PlanTarget,
     decide,
     without_own_secrets,
 )
 from reconciler.planning.find_drift import is_covered
-from reconciler.planning.make_plan import PlanTarget, identify
+from reconciler.planning.make_plan import identify
 from reconciler.planning.observe import observe_all
 from reconciler.project import Embedded
 from reconciler.project.settings import DriftIgnore
@@ -145,8 +145,8 @@ def _held_items(
 class Scene:
     """The inputs that all adoptions of a run share.
 
-    `rules` are the options of each merge. `told` are the reasons why it is not certain, or not in
-    the journal yet, which object a manifest is about. What rules of `ignore` cover is left alone.
+    `rules` are the options of each merge. `told` has, by resource, the reasons why its object is
+    not certain, or not in the journal yet. What rules of `ignore` cover is left alone.
     `older` returns the seals of secrets that a resource ever held.
     """
 
@@ -157,7 +157,6 @@ class Scene:
     observations: Mapping[model.Ref, model.Observation]
     told: Mapping[model.Ref, tuple[model.Reason, ...]]
     ignore: Sequence[DriftIgnore]
-    older: Older
 
     def about(self, ref: model.Ref) -> list[DriftIgnore]:
         """Return the rules of expected drift that are about a resource."""
@@ -165,9 +164,8 @@ class Scene:
 
     def change_of(self, manifest: model.Manifest, memory: Memory) -> model.Change:
         """Return what a plan would do with a manifest, by what is remembered of it."""
-        seen, place, seed = self.observations[manifest.ref], self.place, self.history.seed
-        known = Knowledge(seen, memory, self.ids, place=str(place), salt=place.salt, seed=seed)
-        return decide(manifest, known)
+        seen, seed = self.observations[manifest.ref], self.history.seed
+        return decide(manifest, Knowledge(seen, memory, self.ids, self.place, seed))
 
     def change_after(self, manifest: model.Manifest, new: NewBase) -> model.Change:
         """Return what the next plan would do, once the new base is in the journal."""
@@ -249,7 +247,7 @@ def _merged(manifest: model.Manifest, written: Json, scene: Scene, memory: Memor
     about = scene.about(manifest.ref)
     edited, ignored = without_expected(edited, ours if base is ABSENT else base, kind.shape, about)
     may_hold = tuple(filter(None, (*memory.candidates, ours)))
-    older = OlderSecrets(scene.older(manifest.ref, memory.remote_id), ours, scene.place.salt)
+    older = OlderSecrets(scene.place.older(manifest.ref, memory.remote_id), ours, scene.place.salt)
     hidden = older.hidden(veiled(edited, may_hold, kind.shape))
     live = in_usual_order(edited, kind.spec) if isinstance(edited, dict) else edited
     sides = MergeInputs(written=written, ours=ours, base=base, live=live, shown=hidden)
@@ -318,7 +316,7 @@ def _new_base(
     return NewBase(
         declared=declared,
         remote_id=change.remote_id,
-        # A field that another overwrote stays unread: the revision stays that of our last write.
+        # A field that another writer changed stays unread, so the revision of our last write stays.
         revision=memory.last.revision if seen.overwritten and memory.last else seen.revision,
         seen=digest(live),
         protect=memory.protected,
@@ -438,12 +436,11 @@ class _Run:
     files: list[Edited] = field(default_factory=list)
 
     def made(self) -> AdoptionRun:
-        """Merge the wanted resources, and compute the new texts of their files."""
         session = self.session
         manifests = session.workspace.manifests
         chosen = set(self.wanted.refs)
         named = [manifest for manifest in manifests if self.wanted.every or manifest.ref in chosen]
-        self._find(named)
+        self._find_texts(named)
         scene = asyncio.run(self._look(named))
         adoptions = {
             manifest.ref: self._adoption(manifest, scene)
@@ -466,7 +463,6 @@ class _Run:
 
     @property
     def folders(self) -> set[Path]:
-        """Return the folders of the files that are adopted into."""
         return {
             script.path.resolve().parent
             for original in self.originals.values()
@@ -474,8 +470,7 @@ class _Run:
             if script is not None
         }
 
-    def _find(self, named: Sequence[Manifest]) -> None:
-        """Find the original text of each manifest."""
+    def _find_texts(self, named: Sequence[Manifest]) -> None:
         project = self.session.project
         self.roots = sources_of(manifest_paths(self.options, project), project.root).roots
         read = self.session.workspace.read
@@ -493,8 +488,7 @@ class _Run:
         examined = {ref for manifest in wanted for ref in (manifest.ref, *manifest.references)}
         named = [manifest for manifest in manifests if manifest.ref in examined]
         async with open_api(session) as api:
-            found = await observe_all(api, named, identify(manifests, history).history)
-        observed = {manifest.ref: seen for manifest, seen in zip(named, found, strict=True)}
+            observed = await observe_all(api, named, identify(manifests, history).history)
         known = identify(manifests, history, observed)
         ids = {
             ref: seen.remote_id
@@ -515,6 +509,7 @@ class _Run:
                 session.target.name,
                 embedded=isinstance(session.target, Embedded),
                 salt=session.salt(),
+                older=OlderSeals(lambda: self.journal.entries),
             ),
             history=known.history,
             rules=MergeOptions(
@@ -526,7 +521,6 @@ class _Run:
             observations=observed,
             told=known.reasons,
             ignore=session.project.settings.drift_ignore,
-            older=OlderSeals(lambda: self.journal.entries),
         )
 
     def _adoption(self, manifest: Manifest, scene: Scene) -> Adoption:
@@ -631,7 +625,6 @@ class _Run:
 
 
 def _changed(before: Workspace, after: Workspace) -> set[Ref]:
-    """Return the resources that `after` declares with another spec than `before`."""
     was = {manifest.ref: manifest.spec for manifest in before.manifests}
     return {manifest.ref for manifest in after.manifests if was.get(manifest.ref) != manifest.spec}
 

@@ -117,8 +117,8 @@ def strayed(live: Plan, base: Plan, unknown: Container[Ref] = ()) -> tuple[Stray
     """Return the resources that begin differently live than on the base branch, and the fields.
 
     Only what the service returned counts as live: neither what the journal remembers, nor a field
-    that is not in the answer. The emulator refused the `unknown` resources as the base branch
-    declares them. No field that holds a secret is returned: the plan against the base branch
+    that is not in the answer. Of the `unknown` resources, the emulator refused the declaration of
+    the base branch. No field that holds a secret is returned: the plan against the base branch
     knows no values of secrets.
     """
     there = {change.ref: change for change in base.changes if change.ref not in unknown}
@@ -181,7 +181,7 @@ def _fields(
 def _key(side: Change, difference: Difference) -> Path:
     """Return the path of a difference with places in place of ids: each side has its own ids.
 
-    Both sides declare the same items in the same order. What is removed has a place of before.
+    Both sides declare the same items in the same order. A removed item has its former place.
     """
     is_gone = difference.operation == "remove"
     document = live_document(side) if is_gone else side.body
@@ -213,7 +213,7 @@ def _path_at(side: Change, key: Path) -> Path:
 
 
 def _comparable(value: Json | Missing, side: Change, key: Path) -> Json | Missing:
-    """Return a value at the place of a key without nested ids, which each side has its own."""
+    """Return the value at the place of a key, without nested ids: each side has its own."""
     if value is ABSENT:
         return value
     steps, shape = key[:-1] if key[-1:] == ("-",) else key, BY_NAME[side.ref.kind].shape
@@ -421,7 +421,6 @@ def _rows(found: BaseDrift, difference: StrayedDocument) -> Iterator[str]:
 def _cells(
     found: BaseDrift, difference: StrayedDocument, differing: FieldBesideDocument
 ) -> tuple[str, str, str]:
-    """Return the place of a field, and its value on both sides."""
     path = tuple(differing["path"])
     words = found.places.get((difference["ref"], path)) or place(path)
     base, live = differing.get("base", ABSENT), differing.get("live", ABSENT)

@@ -140,7 +140,6 @@ def tests_of(added: Mapping[str, Json]) -> list[AlertTest]:
 
 
 def _findings(value: Json, path: Path) -> Iterator[Finding]:
-    """Yield what is wrong with a test."""
     if not isinstance(value, dict):
         yield Finding(MALFORMED, path, "a test is a mapping of name, logs and expect")
         return

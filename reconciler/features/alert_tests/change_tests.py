@@ -30,7 +30,7 @@ def tests_of_change(checked: Checked, touched: TouchedLines) -> ChangeFindings:
     tests = {manifest.ref: tests_of(manifest.added) for manifest in alerts}
     changed = alerts
     if touched and not _touches_all(workspace, root, touched):
-        begins = _begins(workspace)
+        begins = _first_lines(workspace)
         changed = [
             manifest
             for manifest in alerts
@@ -67,8 +67,7 @@ def _touches_all(workspace: Workspace, root: Path, touched: TouchedLines) -> boo
     )
 
 
-def _begins(workspace: Workspace) -> dict[str, list[int]]:
-    """Return the first lines of the manifests of each file, in order."""
+def _first_lines(workspace: Workspace) -> dict[str, list[int]]:
     begins: defaultdict[str, set[int]] = defaultdict(set)
     for manifest in workspace.manifests:
         begins[manifest.source.file].add(manifest.source.line)

@@ -259,7 +259,6 @@ class _Run:
         due.add(group)
 
     def advance(self, last: int) -> None:
-        """Judge what is due up to a minute."""
         while self.minutes and self.minutes[0] <= last:
             minute = heapq.heappop(self.minutes)
             for group in self.due.pop(minute):

@@ -66,7 +66,7 @@ class TestReport:
 
 
 def with_tests(manifests: Sequence[Manifest]) -> Iterator[tuple[Manifest, list[AlertTest]]]:
-    """Yield the manifests that have tests, with them."""
+    """Yield each manifest that has tests, and its tests."""
     for manifest in manifests:
         if manifest.added and (tests := tests_of(manifest.added)):
             yield manifest, tests
@@ -133,7 +133,6 @@ def _named(manifest: Manifest) -> Callable[[Complaint], Complaint]:
 
 
 def _complaint(manifest: Manifest, test: AlertTest, root: Path, finding: Finding) -> Complaint:
-    """Return a complaint at the place of a test, with the lines of its file."""
     file, line, column = test.place
     try:
         text = (root / file).read_text(encoding="utf-8-sig")

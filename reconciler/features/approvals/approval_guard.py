@@ -113,7 +113,7 @@ def _sign(count: int) -> str:
 
 def _way(plan: Plan, whom: str, *, has_file: bool) -> str:
     """Return who does what, so that the plan has the approvals that it needs."""
-    making, applying = _commands(plan)
+    making, applying = _plan_and_apply_commands(plan)
     file = "send the plan file" if has_file else f"`{making} --out FILE`; send FILE"
     return (
         f"{file} to {whom}: `reconciler approve FILE`; "
@@ -121,8 +121,7 @@ def _way(plan: Plan, whom: str, *, has_file: bool) -> str:
     )
 
 
-def _commands(plan: Plan) -> tuple[str, str]:
-    """Return the commands that make a plan, and that apply it."""
+def _plan_and_apply_commands(plan: Plan) -> tuple[str, str]:
     runs = [remark.run[:SHORT_RUN] for remark in plan.remarks if isinstance(remark, RollsBack)]
     return (f"rollback {runs[0]} --dry-run", f"rollback {runs[0]}") if runs else ("plan", "apply")
 
@@ -176,13 +175,13 @@ def judged(session: Session, made: Plan, consent: Consent) -> tuple[Plan, Consen
         said = f"`{session.name}` was written without the approvals that it needs"
         needed = _needed(made, binding.needed)
         lifted = replace(needed, said=said, is_met=True, emergency=entry.reason)
-        return _with(made, lifted), _lifting(consent, (entry,))
+        return _with_violation(made, lifted), _lifting(consent, (entry,))
     if journal.is_old_copy:
         raise GuardRefused(
             f"`{session.name}` needs approvals, and {safe(journal.place)} is an old copy that does "
             f"not know which of them were used: {bring_back('the newer one')}"
         )
-    found = _found(made, consent, binding.signers, journal.history)
+    found = _find_approvals(made, consent, binding.signers, journal.history)
     missing = binding.needed.count - len(found.people)
     said = _describe(session.name, binding, found, missing)
     if reason is not None and missing > 0:
@@ -190,12 +189,12 @@ def judged(session: Session, made: Plan, consent: Consent) -> tuple[Plan, Consen
     if session.name in session.project.unmerged:
         said += "; the settings of this branch differ, and those of the default branch bind"
     folders = [path for paths in consent.files.values() for path in paths]
-    whom, has_file = _missing(binding, found), consent.reviewed is not None
-    awaited = _awaited(binding, found)
+    whom, has_file = _describe_missing(binding, found), consent.reviewed is not None
+    awaited = _describe_awaited(binding, found)
     needed = _needed(made, binding.needed, whom, folders, awaited=awaited, has_file=has_file)
     given = f"approved by {', '.join(_given(found))}" if missing <= 0 else ""
     violation = replace(needed, said=said, is_met=missing <= 0, given=given)
-    made = _with(made, violation)
+    made = _with_violation(made, violation)
     if missing > 0 or any(guard.figures == _CLOCK for guard in made.guarded):
         return made, consent
     entries = tuple(_entry_of(approval, journal.now()) for approval in found.valid)
@@ -222,8 +221,7 @@ def _entry_of(approval: ValidApproval, at: str) -> ApprovalEntry:
     )
 
 
-def _with(made: Plan, violation: GuardViolation) -> Plan:
-    """Return a plan with the violation about missing approvals replaced."""
+def _with_violation(made: Plan, violation: GuardViolation) -> Plan:
     guarded = (
         violation if guard.code == NOT_APPROVED and guard.figures != _CLOCK else guard
         for guard in made.guarded
@@ -244,8 +242,9 @@ class FoundApprovals:
     people: Sequence[frozenset[str]]
 
 
-def _found(made: Plan, consent: Consent, signers: Signers, history: History) -> FoundApprovals:
-    """Return the approvals for a plan, and why others of the given files do not hold."""
+def _find_approvals(
+    made: Plan, consent: Consent, signers: Signers, history: History
+) -> FoundApprovals:
     plan, reviewed = _signed_plan(made, consent, history), consent.reviewed
     valid: list[ValidApproval] = []
     wrong: list[str] = []
@@ -264,7 +263,7 @@ def _found(made: Plan, consent: Consent, signers: Signers, history: History) -> 
     if is_folder and len(others) > 1:
         others = [f"{len(others)} files are for other plans"]
     elif others and not is_folder:
-        _, applying = _commands(made)
+        _, applying = _plan_and_apply_commands(made)
         others.append(f"for a part or the rest of a signed plan: `{applying} --plan FILE`")
     wrong += others
     people = signers.people_of({name for approval in valid for name in approval.principals})
@@ -318,14 +317,13 @@ def plan_to_approve(document: PlanDocument) -> PlanToApprove:
 def _describe(
     environment: str, binding: BindingSettings, found: FoundApprovals, missing: int
 ) -> str:
-    """Return who approved until when, who could still approve, and which approvals do not count."""
     given = _given(found)
     if missing <= 0:
         return f"`{environment}` has the approvals it needs: {', '.join(given)}"
     count = plural(binding.needed.count, "approval")
     said = f"`{environment}` needs {count} of exactly this plan, and has "
     said += ", ".join(given) or "none"
-    said += f"; missing: {_missing(binding, found)}"
+    said += f"; missing: {_describe_missing(binding, found)}"
     return "; ".join((said, *found.wrong))
 
 
@@ -336,22 +334,19 @@ def _given(found: FoundApprovals) -> list[str]:
     ]
 
 
-def _awaited(binding: BindingSettings, found: FoundApprovals) -> str:
-    """Return how many people must still sign a plan, and who can."""
+def _describe_awaited(binding: BindingSettings, found: FoundApprovals) -> str:
     missing = max(0, binding.needed.count - len(found.people))
     more = "more " if found.people else ""
     who = f"{missing} {more}{'approver' if missing == 1 else 'approvers'} {_sign(missing)} it"
-    return f"{who} ({', '.join(_left(binding, found))})"
+    return f"{who} ({', '.join(_yet_to_approve(binding, found))})"
 
 
-def _left(binding: BindingSettings, found: FoundApprovals) -> list[str]:
-    """Return the people who have not approved."""
+def _yet_to_approve(binding: BindingSettings, found: FoundApprovals) -> list[str]:
     people = binding.signers.people()
     return sorted(quoted(min(person)) for person in people if person not in found.people)
 
 
-def _missing(binding: BindingSettings, found: FoundApprovals) -> str:
-    """Return who is missing: the people, or how many of those who have not approved."""
-    left = _left(binding, found)
+def _describe_missing(binding: BindingSettings, found: FoundApprovals) -> str:
+    left = _yet_to_approve(binding, found)
     missing = binding.needed.count - len(found.people)
     return f"{missing} of {', '.join(left)}" if missing < len(left) else " and ".join(left)

@@ -96,7 +96,6 @@ def is_bound(environment: Environment) -> bool:
 
 
 def _spelled_out(setting: object) -> object:
-    """Return the long form of a setting that is only a number."""
     is_number = isinstance(setting, int) and not isinstance(setting, bool)
     return {"count": setting} if is_number else setting
 

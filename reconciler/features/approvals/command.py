@@ -152,7 +152,6 @@ def _check(session: Session, document: PlanDocument) -> None:
 
 
 def _lifetime(text: str) -> timedelta:
-    """Return how long an approval is to hold. Raises UsageError."""
     usual = "as 30m, 4h or 2d"
     lifetime = duration_of(text, "mhd")
     if lifetime is None:

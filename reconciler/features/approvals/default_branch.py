@@ -43,7 +43,7 @@ class NewestCommit:
 
     def text(self, name: str) -> str:
         """Return the text of a file below the project's folder. Raises UnknownBranch."""
-        return _text_at(self.git, self.commit, _path_of(self.project, name))
+        return _text_at(self.git, self.commit, _path_in_repository(self.project, name))
 
 
 def newest_commit(project: Project) -> NewestCommit:
@@ -92,8 +92,7 @@ def _top_of(project: Project) -> Path:
     return next((folder for folder in folders if (folder / ".git").exists()), project.root)
 
 
-def _path_of(project: Project, name: str) -> str:
-    """Return the path of a file below the project's folder, from the folder of the repository."""
+def _path_in_repository(project: Project, name: str) -> str:
     return (project.root.relative_to(_top_of(project)) / name).as_posix()
 
 
@@ -110,7 +109,7 @@ def _project_file_at(git: Git, commit: str, project: Project) -> str:
     flaws: list[str] = []
     for name in _names_of(project):
         try:
-            return _text_at(git, commit, _path_of(project, name))
+            return _text_at(git, commit, _path_in_repository(project, name))
         except UnknownBranch as error:
             flaws.append(str(error))
     raise UnknownBranch("; ".join(flaws))
@@ -225,7 +224,7 @@ def _fetched(project: Project) -> ProjectFile | Literal["unbound"] | None:
     "unbound" are settings without the word, and a folder that is no checkout. Raises as
     `reviewed_project` does.
     """
-    names = [_path_of(project, name) for name in _names_of(project)]
+    names = [_path_in_repository(project, name) for name in _names_of(project)]
     wanted = [f"refs/remotes/origin/{branch}:./{name}" for branch in _TRACKED for name in names]
     git = _git_of(project)
     # A container often runs as another user; reading objects runs no program of the repository.

@@ -57,7 +57,6 @@ def shown_plan(document: PlanDocument, style: Style) -> str:
 
 
 def _summary(document: PlanDocument) -> str:
-    """Return the counts of the changes in the words of `plan`."""
     changes = document["changes"]
     found = Counter[str](change["action"] for change in changes)
     kept = [change["evidence"] for change in changes if change["action"] == "keep"]

@@ -44,17 +44,16 @@ def _times(count: int) -> str:
     return "once" if count == 1 else f"{count:,} times"
 
 
-def _awake(
+def _awake_alerts(
     neighbours: Neighbours, record: AuditEvidence
 ) -> Iterator[tuple[Manifest, AlertHistory]]:
-    """Yield the alerts that are on and have an id, each with its history."""
     for manifest in neighbours.own:
         if manifest.remote_id is not None and is_awake(manifest.spec):
             yield manifest, record.about(manifest)
 
 
 def _never_fired(neighbours: Neighbours, record: AuditEvidence) -> Iterator[Trace]:
-    for manifest, happened in _awake(neighbours, record):
+    for manifest, happened in _awake_alerts(neighbours, record):
         known = record.declared(manifest)
         is_young = known is not None and record.at - known.at < timedelta(days=record.days)
         if not happened.fired and not happened.lasted and not happened.unclear and not is_young:
@@ -69,7 +68,7 @@ def _never_fired(neighbours: Neighbours, record: AuditEvidence) -> Iterator[Trac
 def _daily(neighbours: Neighbours, record: AuditEvidence) -> Iterator[Trace]:
     if record.covered < FEWEST_DAYS:
         return
-    for manifest, happened in _awake(neighbours, record):
+    for manifest, happened in _awake_alerts(neighbours, record):
         on = len({(record.at - at).days for at in happened.fired} & set(range(record.covered)))
         if on >= DAILY_SHARE * record.covered:
             count = len(happened.fired)
@@ -100,7 +99,7 @@ def _open_for_weeks(neighbours: Neighbours, record: AuditEvidence) -> Iterator[T
 
 
 def _over_at_once(neighbours: Neighbours, record: AuditEvidence) -> Iterator[Trace]:
-    for manifest, happened in _awake(neighbours, record):
+    for manifest, happened in _awake_alerts(neighbours, record):
         ended = len(happened.lasted)
         quick = sum(lasted <= AT_ONCE for lasted in happened.lasted)
         if ended >= FEWEST_ENDED and 2 * quick >= ended:
@@ -114,7 +113,7 @@ def _over_at_once(neighbours: Neighbours, record: AuditEvidence) -> Iterator[Tra
 
 
 def _reported_to_none(neighbours: Neighbours, record: AuditEvidence) -> Iterator[Trace]:
-    for manifest, happened in _awake(neighbours, record):
+    for manifest, happened in _awake_alerts(neighbours, record):
         if happened.fired and not _tells_somebody(manifest.spec):
             why = "it has no notification group"
             if _groups(manifest.spec):
@@ -142,7 +141,7 @@ def _fired(happened: AlertHistory, record: AuditEvidence) -> dict[str, Json]:
 
 
 def _without_runbook(neighbours: Neighbours, record: AuditEvidence) -> Iterator[Trace]:
-    for manifest, happened in _awake(neighbours, record):
+    for manifest, happened in _awake_alerts(neighbours, record):
         judged = next(chain(undescribed(manifest.spec), without_runbook(manifest.spec)), None)
         # An alert without recipients needs no runbook yet: A105 reports that.
         if happened.fired and judged is not None and _tells_somebody(manifest.spec):
@@ -224,7 +223,7 @@ def _off_for_long(neighbours: Neighbours, record: AuditEvidence) -> Iterator[Tra
     }
     for manifest in neighbours.own:
         for found in off_for_good(manifest.spec):
-            is_step = str(manifest.remote_id).casefold() in steps or _is_named(manifest, neighbours)
+            is_step = str(manifest.remote_id).casefold() in steps or _is_step(manifest, neighbours)
             since = None
             if found.path != ("phantomMode",) or not is_step:
                 since = record.since(manifest, found.path)
@@ -245,8 +244,7 @@ def _off_for_long(neighbours: Neighbours, record: AuditEvidence) -> Iterator[Tra
                 yield Trace(manifest, SpecFinding(found.path, message, remedy), figures)
 
 
-def _is_named(alert: Manifest, neighbours: Neighbours) -> bool:
-    """Return whether a flow refers to an alert."""
+def _is_step(alert: Manifest, neighbours: Neighbours) -> bool:
     return any(alert.ref in other.references for other in neighbours.every if "flow" in other.spec)
 
 

@@ -68,7 +68,7 @@ class AlertHistory:
 
 
 class Since(NamedTuple):
-    """The time from which something is known to be so; the source is `journal` or `git`."""
+    """How long something is known to be as it is: from `at`, by the `journal` or by `git`."""
 
     at: datetime
     by: str

@@ -320,7 +320,7 @@ def judged(
 ) -> tuple[list[AuditFinding], list[Unjudged]]:
     """Return the findings of the checks, and the checks that cannot be made, by what is lacking.
 
-    `own` of what is declared are the manifests that are judged, of all kinds.
+    Only the manifests in `declared.own` are judged; they are of all kinds.
     """
     found: list[AuditFinding] = []
     lacking: dict[Rest, list[str]] = defaultdict(list)
@@ -697,7 +697,6 @@ def audit(*, options: Options, days: int, form: str, fail_on: str | None) -> int
 
 
 def _shown(made: Audit, form: str, session: Session, style: Style) -> str:
-    """Return an audit in a format by its name."""
     match form:
         case "json":
             return audit_json(made, session.name, session.target.name)

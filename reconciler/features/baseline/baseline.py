@@ -263,7 +263,6 @@ def updated(checked: Checked, options: Options, _: object) -> Checked:
 
 
 def _write(path: Path, name: str, content: bytes) -> None:
-    """Write the file, in a new folder where there is none."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         if path.exists():

@@ -78,7 +78,6 @@ ChangedDocuments: TypeAlias = tuple[range, ...]
 def _changed_lines(
     revision: Revision, root: Path, checked: Checked
 ) -> Iterator[tuple[str, ChangedDocuments]]:
-    """Yield the name and the changed lines of each file that has some."""
     named = {root / found.file for found in checked.workspace.complaints} | {root / PROJECT_FILE}
     with TemporaryDirectory(prefix="reconciler-") as folder:
         write_files(revision, Path(folder))
@@ -118,7 +117,7 @@ def _covers(changed: dict[str, ChangedDocuments], file: str, line: int) -> bool:
 
 
 _LOST = "M503"
-"""A reference to what is not declared: removing or renaming that changed another file."""
+"""The code of a broken reference. Its cause, a removed or renamed resource, is in another file."""
 
 
 def _is_about(

@@ -6,11 +6,9 @@ import asyncio
 import os
 import ssl
 import stat
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import datetime
-from email.utils import parsedate_to_datetime
 from functools import partial
 from http import HTTPStatus
 from pathlib import Path
@@ -42,7 +40,6 @@ from reconciler.operations.offline import stand_in_scope
 from reconciler.operations.open_project import (
     Options,
     lead_here,
-    now,
     open_project,
     why_unconfirmed,
 )
@@ -141,7 +138,7 @@ def probes() -> tuple[Probe, ...]:
     )
 
 
-async def check_service(api: Api, now: datetime) -> list[Check]:
+async def check_service(api: Api) -> list[Check]:
     """Probe every group of reads, and compare the clocks. Raises nothing.
 
     Where the first answer shows that no other can succeed, only its check is returned.
@@ -157,7 +154,7 @@ async def check_service(api: Api, now: datetime) -> list[Check]:
     checks = [_judged(api, *pair) for pair in zip((first, *others), replies, strict=True)]
     # A wrong setting of the connection affects all checks, so the hint is given once.
     checks[0] = replace(checks[0], detail=with_hint(api, opening, checks[0].detail))
-    return [*checks, _clock([reply for reply in replies if isinstance(reply, Reply)], now)]
+    return [*checks, _clock(api.clock_difference)]
 
 
 async def asked(api: Api, probe: Probe) -> Reply | ReconcilerError:
@@ -214,11 +211,8 @@ def _not_there(name: str, probe: Probe, reply: Reply) -> Check:
     return Check(name, "failed", f"{phrase(reply.status)}: no such path", 9)
 
 
-def _clock(replies: Sequence[Reply], now: datetime) -> Check:
-    dated = next((reply.date for reply in replies if reply.date), "")
-    try:
-        skew = (parsedate_to_datetime(dated) - now).total_seconds()
-    except (ValueError, TypeError):
+def _clock(skew: float | None) -> Check:
+    if skew is None:
         return Check("clock", "warning", "the service sends no Date to compare with")
     if abs(skew) <= SMALLEST_SKEW_SECONDS:
         return Check("clock", "ok", "the service's clock agrees")
@@ -322,7 +316,6 @@ def _key() -> Check:
 
 
 def _secrets(session: Session) -> Iterator[Check]:
-    """Yield for each listed secret where it comes from, and whether a plan can read it."""
     known = secrets_of(session.project, session.name, session.environment, os.environ)
     for name in known.places:
         if why := known.why(name):
@@ -389,8 +382,9 @@ def _journal(session: Session, options: Options) -> list[Check]:
     is_open = _is_open_to_others(journal.place)
     if is_open:
         detail += "; others can write to it, so it proves nothing: take that away with `chmod o-w`"
-    bad = torn or journal.is_old_copy or unconfirmed or is_open
-    checks = [Check("journal", "warning" if bad else "ok", detail)]
+    sound: CheckState = "warning" if torn or unconfirmed or is_open else "ok"
+    code = ExitCode.JOURNAL if journal.is_old_copy else ExitCode.DONE
+    checks = [Check("journal", "failed" if code else sound, detail, code)]
     unsettled = [*map(str, journal.history.unsettled())]
     if unsettled:
         settle = on_journal("settle", f"{unsettled[0]} --id ID", environment=session.name)
@@ -430,7 +424,7 @@ def _declared_ids(session: Session, options: Options) -> int:
 async def _service(session: Session) -> list[Check]:
     try:
         async with open_api(session) as api:
-            checks = await check_service(api, now())
+            checks = await check_service(api)
     except ReconcilerError as error:
         return [_failed("service", error)]
     if isinstance(session.target, Embedded):

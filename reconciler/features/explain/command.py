@@ -53,7 +53,7 @@ def explain(
     and files put in; secrets and references stay expressions.
     """
     if expanded:
-        return _expanded(words, options, is_plain=not recursive and form == "text")
+        return _print_expanded(words, options, is_plain=not recursive and form == "text")
     code = explanation(spelled().get(words[0].casefold(), "")) if len(words) == 1 else None
     if code is not None and form == "text" and _is_plain(options):
         return data(
@@ -88,8 +88,7 @@ def _is_plain(options: Options) -> bool:
     return options.environment is None and options.project is None
 
 
-def _expanded(words: tuple[str, ...], options: Options, *, is_plain: bool) -> int:
-    """Print one manifest with everything filled in."""
+def _print_expanded(words: tuple[str, ...], options: Options, *, is_plain: bool) -> int:
     from reconciler.features.explain.field_reference import expanded  # noqa: PLC0415 - manifests are read for this alone
     from reconciler.workspace.compose import UnwritableError  # noqa: PLC0415 - as below
 

@@ -186,7 +186,6 @@ _FORMS: Final = {
 def _of_schema(
     kind: str, path: tuple[str, ...], schema: Schema, need: Need = Need.OPTIONAL
 ) -> Field:
-    """Return the field of a JSON Schema, with the fields of its mappings below it."""
     choices = schema.get("anyOf", [schema])
     mappings = [choice.get("items", choice) for choice in choices]
     return Field(
@@ -290,7 +289,6 @@ class _Type:
 
     @property
     def all_markers(self) -> tuple[object, ...]:
-        """The markers of the type and of its elements."""
         return (*self.markers, *(self.inner.all_markers if self.inner is not None else ()))
 
 
@@ -456,7 +454,7 @@ _FILE = "reconciler.yaml"
 
 @dataclass(frozen=True, slots=True)
 class Several:
-    """A short path that ends several fields."""
+    """The fields that a short path may mean, as all their paths end in it."""
 
     typed: str
     fields: tuple[Field, ...]
@@ -525,7 +523,6 @@ def _is_present(steps: Sequence[str], own: Sequence[str]) -> bool:
 
 
 def _ends_so(steps: Sequence[str], own: Sequence[str]) -> bool:
-    """Return whether a path ends in the last typed step and contains the others in order."""
     return steps[-1] == own[-1] and _leads(steps, own)
 
 
@@ -600,18 +597,17 @@ def value_of(field: Field, depth: int = 0) -> Json:
 def document_of(field: Field) -> dict[str, Json]:
     """Return an example of a field at its place, from the top of a file; lists have one item."""
     if field.root == PROJECT:
-        return _wrapped(field)
+        return _inside_parents(field)
     if not field.path:
         needed = {name for name, known in MANIFEST.items() if known.required}
         around = {child.name: child.example for child in field.fields if child.name in needed}
         known = BY_NAME.get(field.root)
         return {**around, "spec": dict(known.example) if known is not None else {}}
     outside = field.path and field.path[0] in MANIFEST
-    return _wrapped(field) if outside else {"spec": _wrapped(field)}
+    return _inside_parents(field) if outside else {"spec": _inside_parents(field)}
 
 
-def _wrapped(field: Field) -> dict[str, Json]:
-    """Return a field's value inside all its parents."""
+def _inside_parents(field: Field) -> dict[str, Json]:
     around = [roots()[field.root]]
     for step in field.path:
         around.append(next(field for field in around[-1].fields if field.name == step))

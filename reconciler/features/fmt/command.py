@@ -96,7 +96,7 @@ def find_untidy(
             found.left_out += 1
             continue
         found.files += 1
-        made = _made_of(reading, name, is_json=is_json)
+        made = _formatted(reading, name, is_json=is_json)
         if not isinstance(made, str):
             found.complaints.extend(made)
             continue
@@ -116,13 +116,12 @@ def text_in(content: bytes, name: str) -> tuple[str, str | Sequence[Complaint]]:
     if isinstance(text, Complaint):
         return "", [text]
     is_json = text.lstrip()[:1] in ("{", "[") and departure_from_json(text) is None
-    return text, _made_of(read_text(text, is_json=is_json), name, is_json=is_json)
+    return text, _formatted(read_text(text, is_json=is_json), name, is_json=is_json)
 
 
-def _made_of(
+def _formatted(
     reading: Reading | Complaint, name: str, *, is_json: bool
 ) -> str | Sequence[Complaint]:
-    """Return a text in the standard layout, or its errors."""
     if isinstance(reading, Complaint):
         return [reading]
     errors = [complaint for complaint in complaints_of_text(name, reading) if complaint.is_error]

@@ -105,7 +105,6 @@ class _Facts:
         )
 
     def values(self, key: str) -> list[str]:
-        """Return the values of a label, in order."""
         return sorted(value for name, value in self.labels if name == key)
 
 
@@ -267,7 +266,7 @@ def _in_window(held: Holding, environment: str) -> model.GuardViolation:
         later = "change the windows: `freeze:` in reconciler.yaml, in an earlier merge"
         return _violation(message, later)
     until = format_moment(held.until, held.windows[0].zone, held.windows[0].timezone)
-    later = f"apply again after that, or {_waiting()}"
+    later = f"apply again after that, or {_how_to_wait()}"
     message = f"`{environment}` is frozen until {until}: {reasons}"
     return replace(_violation(message, later), until=held.until.isoformat())
 
@@ -290,7 +289,7 @@ def _while_open(stopping: Sequence[Stopping], environment: str) -> model.GuardVi
     noun = "incident is" if len(stopping) == 1 else "incidents are"
     message = f"`{environment}` is frozen while {len(stopping)} {noun} open: {named}"
     closed = "apply again once they are closed (`reconciler incidents list --open`)"
-    return _violation(message, f"{closed}, or {_waiting()}")
+    return _violation(message, f"{closed}, or {_how_to_wait()}")
 
 
 def _name(stopping: Stopping) -> str:
@@ -312,8 +311,7 @@ def _unreported(why: str, environment: str) -> model.GuardViolation:
     return _violation(message, "fix that, and apply again", remedy)
 
 
-def _waiting() -> str:
-    """Return how to let an apply wait for the end of a freeze."""
+def _how_to_wait() -> str:
     how = "input `wait-freeze`" if is_in_job() else "`--wait-freeze DURATION`"
     return f"let the apply wait: {how}"
 
@@ -332,7 +330,7 @@ POLL_SECONDS = 60.0
 
 @dataclass(frozen=True, slots=True)
 class Thawing(NamedWait):
-    """The environment is frozen; `said` is the reason."""
+    """The run waits until the environment is no longer frozen; `said` is the reason."""
 
     what = "the end of a freeze"
 

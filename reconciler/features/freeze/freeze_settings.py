@@ -150,7 +150,6 @@ def duration(text: str) -> timedelta:
 
 
 def _refused(message: str, near: str | None = None) -> PydanticCustomError:
-    """Return the error of a setting; `near` is the likely correction."""
     return PydanticCustomError("freeze", "{said}", {"said": message, "near": near})
 
 

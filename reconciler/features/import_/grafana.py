@@ -86,11 +86,11 @@ class Panel:
     notes: Notes
 
     def leave(self, what: str, why: str) -> None:
-        """Add a part of the panel; "" is the panel itself."""
+        """Note a part of the panel that is not imported; "" is the panel itself."""
         self.notes.leave(": ".join(filter(None, (self.name, what))), why)
 
     def leave_unless(self, usual: Sequence[Json], *path: str) -> None:
-        """Add a setting with its value, unless it equals the widget's own behaviour."""
+        """Note a setting that is not imported, unless a widget does by itself what it says."""
         *around, key = path
         value = self.fields.inner(*around).value(key)
         if value is not None and value not in usual:
@@ -335,7 +335,7 @@ def _put_variables(dashboard: dict[str, Json], inner: Fields, notes: Notes) -> f
             notes.leave(called, reason if name not in made else "there are two of this name")
             variable.take_all()
             continue
-        made[name] = {"name": name, **_static(variable, kind, choices, called, notes)}
+        made[name] = {"name": name, **_static_variable(variable, kind, choices, called, notes)}
         notes.unread(called, variable)
     if made:
         dashboard["variablesV2"] = [*made.values()]
@@ -359,10 +359,9 @@ def _choices(variable: Fields, kind: str, inputs: Mapping[str, str]) -> dict[str
     return {pair[2] if pair else part: pair[1] if pair else part for part, pair in pairs}
 
 
-def _static(
+def _static_variable(
     variable: Fields, kind: str, choices: Mapping[str, str], called: str, notes: Notes
 ) -> dict[str, Json]:
-    """Return a variable with a fixed list of values."""
     variable.take("query")
     if kind == "textbox":
         notes.leave(called, "a text of one's own cannot be typed here: its text is its one value")

@@ -385,7 +385,6 @@ class _Work:
 
     @property
     def there(self) -> There:
-        """Return the declared resources, and the content of the journal."""
         workspace = self.session.workspace
         return There(workspace.manifests, workspace.elsewhere, self.journal.history)
 
@@ -426,7 +425,7 @@ class _Work:
             return False
         record = brief.whole
         why = self.hiding.why_not(record)
-        for variables in self._used_by([record]).values():
+        for variables in self._new_variables_in([record]).values():
             if any(self.hiding.lies_in(str(variable)) for variable in variables.values()):
                 why = IN_A_VARIABLE
         if why:
@@ -434,8 +433,9 @@ class _Work:
             self.result.skipped.append(Left(called, why, ExitCode.INVALID))
         return bool(why)
 
-    def _used_by(self, records: Iterable[ImportRecord]) -> dict[str, dict[str, ProjectVariable]]:
-        """Return the new variables that records name, by environment."""
+    def _new_variables_in(
+        self, records: Iterable[ImportRecord]
+    ) -> dict[str, dict[str, ProjectVariable]]:
         texts = (text for record in records for text in record.expressions.values())
         whole = "\n".join(texts)
         return {
@@ -471,14 +471,13 @@ class _Work:
         new = self.matched.new
         refs = [candidate.ref for candidate in new]
         stems = file_names(refs, together=self.wanted.to is not None)
-        folders = self._folders(candidate.brief for candidate in new)
+        folders = self._folder_by_kind(candidate.brief for candidate in new)
         self.matched.new = [
             replace(candidate, file=folders[candidate.ref.kind] / f"{stems[candidate.ref]}.yaml")
             for candidate in new
         ]
 
-    def _folders(self, briefs: Iterable[Brief]) -> dict[str, Path]:
-        """Return the folder of each kind."""
+    def _folder_by_kind(self, briefs: Iterable[Brief]) -> dict[str, Path]:
         kinds = {brief.kind.name: brief.kind for brief in briefs}
         project, to = self.session.project, self.wanted.to
         return {name: folder_for(kind, project, to) for name, kind in kinds.items()}
@@ -567,11 +566,10 @@ class _Work:
 
     def clear(self) -> None:
         """Remove files that a killed run left in the folders of this import, and report them."""
-        if count := remove_left(self._folders(self.gathered.briefs).values()):
+        if count := remove_left(self._folder_by_kind(self.gathered.briefs).values()):
             self.options.reporter.say(LEFT_BESIDE.format(what=plural(count, "file")))
 
     def rehearse(self) -> None:
-        """Record what would be written."""
         for candidate in self.matched.new:
             self._note(candidate, [file for file, _ in self.texts[candidate.ref]])
 
@@ -588,7 +586,7 @@ class _Work:
         with self.options.waits.step(Deed.WRITING, total=len(new)) as step:
             for start in range(0, len(new), TOGETHER):
                 some = new[start : start + TOGETHER]
-                entries = self._written(some, begun)
+                entries = self._write_manifests(some, begun)
                 if entries:
                     journal.append(entries)
                 step.done += len(some)
@@ -601,8 +599,7 @@ class _Work:
             journal.append(known)
 
     def _declare_variables(self) -> None:
-        """Write the variables of new manifests into the project file, before the manifests."""
-        found = self._used_by(candidate.brief.record for candidate in self.matched.new)
+        found = self._new_variables_in(candidate.brief.record for candidate in self.matched.new)
         used = {name: more for name, more in found.items() if more}
         file = self.session.project.file
         if used and file is not None:
@@ -612,8 +609,7 @@ class _Work:
                 safe(f"{file.name}: {plural(len(names), 'variable')} added: {', '.join(names)}")
             )
 
-    def _written(self, some: Sequence[NamedImport], run: RunEntry) -> list[Entry]:
-        """Write some manifests, and return their journal entries."""
+    def _write_manifests(self, some: Sequence[NamedImport], run: RunEntry) -> list[Entry]:
         texts: list[tuple[Path, str]] = []
         for candidate in some:
             # Files that a stopped run left exist already with the text that would be written.

@@ -384,7 +384,6 @@ async def _from_service(
 
 
 def _check_wanted(wanted: Sequence[tuple[Kind, str]], session: Session) -> None:
-    """Raise UsageError for a kind that cannot be read from the service, and for an invalid id."""
     for kind, name in wanted:
         if not kind.readable_by(session.environment.api):
             raise UsageError(
@@ -398,7 +397,6 @@ def _check_wanted(wanted: Sequence[tuple[Kind, str]], session: Session) -> None:
 
 
 def _check_environments(names: Sequence[str], known: Collection[str], here: str) -> None:
-    """Raise UsageError unless these are environments, among them the environment of this run."""
     unknown = next((name for name in names if name not in known), "")
     if unknown:
         near = shortened(unknown, known)
@@ -515,7 +513,6 @@ def _record_seen(
 
 
 def _unreported(seen: Seen, kind: Kind) -> Iterator[tuple[Place, str]]:
-    """Yield the place and the name of each field that the answer lacks."""
     for path in seen.unseen:
         shape, place = kind.shape, list[str | int]()
         value: Json | Missing = seen.document

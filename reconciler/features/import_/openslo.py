@@ -45,8 +45,6 @@ class _NotMapped(Exception):
 
 @dataclass(slots=True)
 class _Draft:
-    """An SLO under construction."""
-
     spec: dict[str, Json]
     comments: dict[Path, str] = field(default_factory=dict)
     notes: Notes = field(default_factory=Notes)

@@ -170,7 +170,6 @@ class _Naming:
                     self.uses[piece].append((key, path))
 
     def name_of(self, values: Values) -> str:
-        """Return the name of the variable with these values."""
         known = self.names.get(values) or self._known(values)
         if not known:
             known = self._unused(self._wanted(values))

@@ -556,7 +556,7 @@ class Notes:
         self._more = 0
 
     def leave(self, what: str, why: str, *, is_whole: bool = False) -> None:
-        """Add a part, or a whole rule, SLO or dashboard; foreign names in it are made harmless."""
+        """Note what is not imported: a part, or a whole rule, SLO or dashboard, named safely."""
         code = ExitCode.PARTIAL if is_whole else ExitCode.DONE
         self._note(self._left, Left(safe(what), safe(why), code))
 

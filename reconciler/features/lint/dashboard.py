@@ -49,7 +49,6 @@ def _twin_titles(spec: dict[str, Json]) -> Iterator[SpecFinding]:
 
 
 def _queries(spec: dict[str, Json]) -> Iterator[tuple[Path, Json]]:
-    """Yield path and content of each query of each widget."""
     for path, definition in places(spec, *WIDGETS, "definition"):
         for kind in definition if isinstance(definition, dict) else ():
             for steps in (("query",), ("queryDefinitions", EACH, "query")):

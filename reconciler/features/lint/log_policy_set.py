@@ -33,7 +33,7 @@ class PolicyScope:
     subsystem: NameMatcher | None
 
     def covers_names_of(self, other: PolicyScope) -> bool:
-        """Return whether both rules match all names of the other's, with and without case."""
+        """Return whether both rules match all names that the other's do, with and without case."""
         pairs = (self.application, other.application), (self.subsystem, other.subsystem)
         return all(
             ours is None
@@ -47,7 +47,7 @@ class PolicyScope:
 def shadowing(before: Sequence[PolicyScope | None], scope: PolicyScope) -> list[int]:
     """Return the places of the policies that take all lines of one policy; empty if some are left.
 
-    A policy before it that is not known takes nothing for sure.
+    None in `before` is a policy with unknown lines, which counts as taking none.
     """
     left = set(scope.severities)
     taking: list[int] = []
@@ -59,7 +59,7 @@ def shadowing(before: Sequence[PolicyScope | None], scope: PolicyScope) -> list[
 
 
 def taken_by(item: Json) -> PolicyScope | None:
-    """Return the lines that a policy takes for sure; None if unknown, or the policy is off."""
+    """Return the lines that a policy certainly takes; None if unknown, or the policy is off."""
     found = dict(places(item, "policy"))
     policy = found.get(("policy",))
     if not isinstance(policy, dict) or policy.get("disabled") not in (None, False):
@@ -124,7 +124,7 @@ class _Known:
 
 
 def _marks(rule: NameMatcher | None) -> set[tuple[str, str]]:
-    """Return the keys of a rule: names or their beginnings, or one key for a rule without such."""
+    """Return the keys of a rule: its names or their beginnings; one empty key if it has none."""
     if rule is None or rule.how == IS_NOT:
         return {("", "")}
     if rule.how == IS:
@@ -138,7 +138,7 @@ LONGEST_MARK = 3
 def _asked(
     rule: NameMatcher | None, known: Mapping[tuple[str, str], object]
 ) -> list[tuple[str, str]]:
-    """Return the keys under which rules that cover a rule may be."""
+    """Return the known keys of rules that may accept all names of this rule."""
     marks = {("", "")}
     if rule is not None and rule.how != IS_NOT:
         first = rule.names[0].casefold()

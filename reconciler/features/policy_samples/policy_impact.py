@@ -37,7 +37,6 @@ class PolicySamples(FileSection):
 
 
 def _spelled_out(setting: object) -> object:
-    """Return the long form of a setting that is only a file name."""
     return {"file": setting} if isinstance(setting, str) else setting
 
 

@@ -249,7 +249,6 @@ def shadowed(policies: Policies) -> list[int]:
 
 
 def _compared_whole(rules: Sequence[NameMatcher]) -> frozenset[str]:
-    """Return the names that some rule compares as a whole."""
     return frozenset(name for rule in rules if rule.how in (IS, IS_NOT) for name in rule.names)
 
 

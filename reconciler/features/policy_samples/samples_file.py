@@ -74,7 +74,6 @@ _WAY = Advice("begin it with `- {application: shop, subsystem: checkout, severit
 
 
 def _no_list(documents: Sequence[Document], name: str) -> Complaint:
-    """Return the complaint that a file has no list of samples, and how to write it."""
     message = "a file of samples holds one list of {application, subsystem, severity, policy}"
     if not documents:
         return Complaint(

@@ -143,7 +143,6 @@ class WrittenBack:
 
 
 def _rows(places: Sequence[SharedPlace]) -> Iterator[tuple[str, str]]:
-    """Yield each place, and its value now, before the run, and who uses it too."""
     for place in places:
         users = listed([*map(str, place.users)], MOST_NAMED, "; ")
         why = f"{_shown(place.now)} → {_shown(place.before)}"
@@ -157,7 +156,6 @@ def _shown(value: Json | Missing) -> str:
 
 
 def _facts(left: Unplaced, environment: str) -> Iterator[str]:
-    """Yield why a resource is not edited in full, the first of its places, and what to do."""
     yield left.why
     yield from (f"{name}: {why}" for name, why in _rows(left.places[:MOST_PLACES]))
     if more := and_more(len(left.places) - MOST_PLACES, "place"):
@@ -167,7 +165,6 @@ def _facts(left: Unplaced, environment: str) -> Iterator[str]:
 
 
 def _advice(left: Unplaced, environment: str) -> str:
-    """Return what to do about places that others use too."""
     if left.override:
         return f"for {environment} alone, the `overrides:` of {left.ref} in {left.file} are to be:"
     why = f", as items of its lists have no `{left.lacking}` to merge by" if left.lacking else ""

@@ -39,9 +39,10 @@ from reconciler.model.quoting import listed, quoted
 from reconciler.operations.open_session import Session, files_naming
 from reconciler.operations.secret_sources import secrets_of
 from reconciler.planning.consequences import blocked_change, members_by_name
+from reconciler.planning.decide import PlanTarget
 from reconciler.planning.guards import PlanUnderGuard, UnderReview
 from reconciler.planning.guards.plan_limits import allowing, overriding, reviewing, splitting
-from reconciler.planning.make_plan import PlanTarget, plan_digest
+from reconciler.planning.make_plan import plan_digest
 from reconciler.project import Guards
 from reconciler.project.settings import UNDOES_ROLLBACK
 from reconciler.redaction.templates import pointing, references_in, resolve, secret_values, unsealed
@@ -165,7 +166,7 @@ def before_of(
 
 
 def way_back(session: Session, found: Found) -> WayBack:
-    """Return the way back of the manifests to the states before a run."""
+    """Return the edits by which the manifests declare the states before a run again."""
     history = found.journal.history
     ids = {ref: known.remote_id for ref, known in history.memories.items() if known.remote_id}
     wanted: dict[model.Ref, dict[str, Json]] = {
@@ -445,7 +446,7 @@ def undone_rollbacks(
             change,
             reason,
             plan.environment,
-            _keeping(
+            _how_to_keep(
                 change.ref,
                 undone
                 if (change.ref, undone := restoring.get((change.ref, reason.at))) in written
@@ -468,7 +469,6 @@ def undone_rollbacks(
 def _objection(
     change: model.Change, reason: model.UndoesRollback, environment: str, keeping: str
 ) -> model.GuardViolation:
-    """Return the objection at level review."""
     fields = "1 field" if len(reason.paths) == 1 else f"{len(reason.paths)} fields"
     who, words = reason.actor or "someone", " would bring back what {} rolled back at {}, in {}"
     return model.GuardViolation(
@@ -509,8 +509,7 @@ def _restoring(entries: Sequence[Entry]) -> dict[tuple[model.Ref, str], str]:
     return found
 
 
-def _keeping(ref: model.Ref, undone: str | None) -> str:
-    """Return how to keep what was rolled back."""
+def _how_to_keep(ref: model.Ref, undone: str | None) -> str:
     if undone is None:
         return f"{_KEEP}: revert the change in the manifests"
     return ResourceRemedy(

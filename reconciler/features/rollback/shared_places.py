@@ -151,7 +151,7 @@ class _Patch:
             return wanted
         return [
             overlay(  # type: ignore[misc]  # an item is there
-                _only(item, shape.identity),
+                _identity_only(item, shape.identity),
                 self._towards(mine.get(name, ABSENT), old.get(name, ABSENT), item, shape.item),
             )
             for name, item in new.items()
@@ -159,11 +159,10 @@ class _Patch:
         ]
 
 
-def _only(item: Json, path: tuple[str, ...]) -> Json:
-    """Return an item with nothing but its identity."""
+def _identity_only(item: Json, path: tuple[str, ...]) -> Json:
     if not path or not isinstance(item, dict):
         return item
-    return {path[0]: _only(item[path[0]], path[1:])}
+    return {path[0]: _identity_only(item[path[0]], path[1:])}
 
 
 def _holding(back: WayBack, overrides: Mapping[Ref, Json]) -> dict[Ref, Json]:

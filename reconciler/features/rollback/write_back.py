@@ -252,7 +252,7 @@ class Respelling:
     def _parts(self, written: str, text: str, here: Place) -> str:
         """Return a longer text: with another value of one expression, or with other words."""
         parts = [part for part in parts_of(written) if part != ""]
-        known = [self._known(part, here) for part in parts]
+        known = [self._known_text(part, here) for part in parts]
         if any(value is None for value in known):
             return text
         texts = [str(value) for value in known]
@@ -270,8 +270,7 @@ class Respelling:
         values_now = [(part, value) for part, value in pairs if isinstance(part, Expression)]
         return refitted(text, values_now) or text
 
-    def _known(self, part: object, here: Place) -> str | None:
-        """Return the text of a part, None where it is not known."""
+    def _known_text(self, part: object, here: Place) -> str | None:
         if isinstance(part, str):
             return escaped(part)
         if not isinstance(part, Expression):
@@ -383,7 +382,7 @@ class WayBack:
         """Read the manifests, and find where the values of each resource are written."""
         project = self.session.project
         self.aims = dict(self.wanted)
-        self.workspace = self._read([self.scope])[self.scope.environment]
+        self.workspace = self._workspaces_with([self.scope])[self.scope.environment]
         read, name = self.workspace.read, self.session.name
         self.originals = Originals(project.root, self.roots, read, name)
         for manifest in self.workspace.manifests:
@@ -407,8 +406,9 @@ class WayBack:
         project = self.session.project
         return [project.root / path for path in project.settings.manifests]
 
-    def _read(self, scopes: Sequence[Scope], files: Sequence[Edited] = ()) -> dict[str, Workspace]:
-        """Return the workspace of each scope, as it would be with the edited files."""
+    def _workspaces_with(
+        self, scopes: Sequence[Scope], files: Sequence[Edited] = ()
+    ) -> dict[str, Workspace]:
         project = self.session.project
         instead = {file.script.path.resolve(): file.after for file in files}
         scopes = [replace(scope, variables=self._variables(scope, files)) for scope in scopes]
@@ -437,13 +437,12 @@ class WayBack:
         ]
 
     @cached_property
-    def _elsewhere(self) -> dict[str, Workspace]:
-        """The workspaces of the other environments."""
-        return self._read(self._scopes_elsewhere)
+    def _other_workspaces(self) -> dict[str, Workspace]:
+        return self._workspaces_with(self._scopes_elsewhere)
 
     def after(self, files: Sequence[Edited]) -> Workspace:
         """Return the workspace of this environment, as it would be with the edited files."""
-        return self._read([self.scope], files)[self.scope.environment]
+        return self._workspaces_with([self.scope], files)[self.scope.environment]
 
     def _why_missing(self, ref: Ref) -> str:
         """Return why a resource has no manifest: an error in its file, or there is none."""
@@ -554,7 +553,7 @@ class WayBack:
     @cached_property
     def broken(self) -> list[Complaint]:
         """The errors in manifests of any environment: what these share is not known."""
-        every = everywhere({self.session.name: self.workspace, **self._elsewhere})
+        every = everywhere({self.session.name: self.workspace, **self._other_workspaces})
         return [complaint for complaint in every.complaints if complaint.is_error]
 
     def _alone_here(self, refs: Sequence[Ref]) -> list[Ref]:
@@ -564,10 +563,10 @@ class WayBack:
             return [*refs]
         own = [ref for ref in refs if ref in users]
         if len(refs) == 1 and not own:
-            self._leave(refs[0], self._fields(refs[0]), set(users.values()))
+            self._leave(refs[0], self._fields_to_change(refs[0]), set(users.values()))
             return []
         kept = {
-            ref: self._leave(ref, _touched(self._fields(ref), paths[ref]), {users[ref]})
+            ref: self._leave(ref, _touched(self._fields_to_change(ref), paths[ref]), {users[ref]})
             for ref in own
         }
         rest = [ref for ref in refs if kept.get(ref, True)]
@@ -582,15 +581,14 @@ class WayBack:
         """Return the resources of other environments that files change, and their fields."""
         changed: dict[Ref, list[str]] = {}
         paths: dict[Ref, set[Path]] = {}
-        after = self._read(self._scopes_elsewhere, files) if files else {}
+        after = self._workspaces_with(self._scopes_elsewhere, files) if files else {}
         for name, workspace in after.items():
-            for ref, fields in _changed(self._elsewhere[name], workspace).items():
+            for ref, fields in _changed(self._other_workspaces[name], workspace).items():
                 changed.setdefault(ref, []).append(name)
                 paths.setdefault(ref, set()).update(fields)
         return {ref: User(ref, tuple(names)) for ref, names in changed.items()}, paths
 
-    def _fields(self, ref: Ref) -> set[Path]:
-        """Return the fields of a resource that are to change; a list is one field."""
+    def _fields_to_change(self, ref: Ref) -> set[Path]:
         shape = BY_NAME[ref.kind].exact_shape
         return set(_leaves(self.now(self.declared[ref][0]), self.aims[ref], shape))
 
@@ -599,12 +597,11 @@ class WayBack:
         known = self.shared.setdefault(ref, {})
         for path in fields:
             known.setdefault(path, set()).update(users)
-        left = self._fields(ref) - fields
-        self.aims[ref] = self._with(ref, left)
+        left = self._fields_to_change(ref) - fields
+        self.aims[ref] = self._with_wanted(ref, left)
         return bool(left) and self._place(ref)
 
-    def _with(self, ref: Ref, fields: set[Path]) -> dict[str, Json]:
-        """Return what a resource declares now, with some fields as they are wanted."""
+    def _with_wanted(self, ref: Ref, fields: set[Path]) -> dict[str, Json]:
         document: Json = self.now(self.declared[ref][0])
         for path in sorted(fields, key=str):
             document = with_value(document, path, value_at(self.wanted[ref], path))
@@ -613,7 +610,7 @@ class WayBack:
 
     def with_shared(self, ref: Ref) -> dict[str, Json]:
         """Return what a resource declares now, with the fields that others use as wanted."""
-        return self._with(ref, {*self.shared[ref]})
+        return self._with_wanted(ref, {*self.shared[ref]})
 
     def shared_places(self, ref: Ref) -> tuple[SharedPlace, ...]:
         """Return the places that others use too, in their order: a variable at its own place."""
@@ -628,7 +625,7 @@ class WayBack:
     def _places_of(self, ref: Ref, path: Path) -> Iterator[SharedPlace]:
         """Yield where one field is written, with the users of a variable that stays."""
         manifest = self.declared[ref][0]
-        aim, project = self._with(ref, {path}), self.session.project.file
+        aim, project = self._with_wanted(ref, {path}), self.session.project.file
         try:
             values = self.values_of(ref, aim, in_place=False)
         except (WovenError, KeyError, IndexError, RecursionError):
@@ -677,7 +674,7 @@ class WayBack:
 
     def _leave_unfit(self, ref: Ref, user: User) -> bool:
         """Leave the fields that do not fit as they are; return whether others remain."""
-        fields, aim = self._fields(ref), self.aims[ref]
+        fields, aim = self._fields_to_change(ref), self.aims[ref]
         unfit = {path for path in fields if len(fields) == 1 or not self._fits(ref, path)}
         self.aims[ref] = aim
         if self._leave(ref, unfit or fields, {user}) and not self._attempt([ref]):
@@ -686,7 +683,7 @@ class WayBack:
         return self._leave(ref, fields, {user})
 
     def _fits(self, ref: Ref, path: Path) -> bool:
-        self.aims[ref] = self._with(ref, {path})
+        self.aims[ref] = self._with_wanted(ref, {path})
         return self._place(ref) and not self._attempt([ref])
 
     def _attempt(self, refs: Sequence[Ref]) -> str | Ref:
@@ -738,7 +735,7 @@ class WayBack:
         return ""
 
     def _is_unlike(self, manifest: Manifest) -> bool:
-        """Return whether a manifest differs from what is wanted in more than it is to."""
+        """Return whether a manifest differs from the wanted state in more fields than it should."""
         ref = manifest.ref
         return not self._unwanted(ref, self.now(manifest)) <= self._unwanted(ref, self.aims[ref])
 
@@ -755,7 +752,7 @@ class WayBack:
 
 
 def _changed(before: Workspace, after: Workspace) -> dict[Ref, set[Path]]:
-    """Return the manifests that declare something else afterwards, or are gone: the fields."""
+    """Map each manifest that is gone or declares something else afterwards to those fields."""
     now = {manifest.ref: manifest for manifest in after.manifests}
     return {
         manifest.ref: set(_leaves(manifest.spec, now[manifest.ref].spec, ANY))

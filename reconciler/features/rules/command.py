@@ -52,7 +52,7 @@ def own_rule(code: str, options: Options) -> Explanation:
         family=FAMILY,
         title=f"a rule of this project, {'an error' if rule.is_error else 'a warning'}",
         means=rule.message,
-        why=_asked(rule),
+        why=_describe_check(rule),
         wrong=_sample(rule.examples.fail),
         right=_sample(rule.examples.passing),
         command=FAMILY.command,
@@ -61,8 +61,7 @@ def own_rule(code: str, options: Options) -> Explanation:
     )
 
 
-def _asked(rule: Rule) -> str:
-    """Return what the rule checks, for which resources, and until when."""
+def _describe_check(rule: Rule) -> str:
     whom = ", ".join(rule.kinds) or "every kind"
     what = "planned changes of" if rule.on == "plan" else "manifests of"
     when = f" where `{_one_line(rule.when)}`" if rule.when else ""
@@ -192,7 +191,6 @@ _WRONG: Final = {
 def _findings(
     example: _Example, rule: Rule, resource: Json, verdict: RuleVerdict | None
 ) -> Iterator[Finding]:
-    """Yield why an example does not have the result that it should have."""
     known = OF_CHANGE if rule.on == "plan" else OF_RESOURCE
     for key in example.given:
         if key not in known:

@@ -205,7 +205,7 @@ def with_own_rules(plan: Plan, rules: Sequence[Rule], guards: Guards, today: dat
         return plan
     objections: list[GuardViolation] = []
     warned: dict[Ref, list[RuleWarns]] = defaultdict(list)
-    for manifest, rule, words in _said(plan, written, holding):
+    for manifest, rule, words in _rule_messages(plan, written, holding):
         if rule.code in (*guards.allow, *manifest.exempt):
             continue
         if rule.is_error:
@@ -221,10 +221,9 @@ def with_own_rules(plan: Plan, rules: Sequence[Rule], guards: Guards, today: dat
     return replace(plan, changes=noted, guarded=(*plan.guarded, *objections))
 
 
-def _said(
+def _rule_messages(
     plan: Plan, written: Sequence[tuple[Change, Manifest]], rules: Sequence[Rule]
 ) -> Iterator[tuple[Manifest, Rule, str]]:
-    """Yield the message of each rule about each change, with its manifest."""
     questions = [
         RuleInput(
             {

@@ -353,7 +353,7 @@ def records_of(
     `versions` are the versions with a known alert.
     """
     finder = Finder.of(alerts)
-    counts = {alert.ref: _Count() for alert in alerts}
+    counts = {alert.ref: _Counts() for alert in alerts}
     unnamed = _count_events(finder, counts, happened)
     _count_incidents(finder, counts, happened)
     _count_cases(finder, counts, happened)
@@ -396,9 +396,7 @@ def _may_be_of(alert: KnownAlert, at: datetime | None) -> bool:
 
 
 @dataclass(slots=True)
-class _Count:
-    """The counts of one alert."""
-
+class _Counts:
     events: int = 0
     unclear: int = 0
     by_name: int = 0
@@ -410,13 +408,12 @@ class _Count:
     acknowledged: datetime | None = None
 
     def acknowledge(self, at: str) -> None:
-        """Record a time, if it is later than the known time."""
         when = moment(at)
         if when is not None and (self.acknowledged is None or when > self.acknowledged):
             self.acknowledged = when
 
 
-def _count_events(finder: Finder, counts: Mapping[Ref, _Count], happened: SpanEvents) -> int:
+def _count_events(finder: Finder, counts: Mapping[Ref, _Counts], happened: SpanEvents) -> int:
     """Count triggers by alert; return the number of events that name no alert at all."""
     unnamed = 0
     for event in happened.events:
@@ -437,7 +434,7 @@ def _count_events(finder: Finder, counts: Mapping[Ref, _Count], happened: SpanEv
     return unnamed
 
 
-def _count_incidents(finder: Finder, counts: Mapping[Ref, _Count], happened: SpanEvents) -> None:
+def _count_incidents(finder: Finder, counts: Mapping[Ref, _Counts], happened: SpanEvents) -> None:
     alert_of: dict[str, str] = {}
     for event in happened.incident_events.records:
         inner, known = event.incident_event, event.incident_event_extended_metadata
@@ -470,7 +467,7 @@ def _alert_behind(
     return finder.names.get(incident.name), True
 
 
-def _count_cases(finder: Finder, counts: Mapping[Ref, _Count], happened: SpanEvents) -> None:
+def _count_cases(finder: Finder, counts: Mapping[Ref, _Counts], happened: SpanEvents) -> None:
     for case in happened.cases.records:
         refs, by_name = _alerts_of(case, finder)
         for ref in refs:
@@ -501,7 +498,7 @@ def _alerts_of(case: Case, finder: Finder) -> tuple[set[Ref], bool]:
 
 
 def _record(
-    alert: KnownAlert, count: _Count, happened: SpanEvents, days: int
+    alert: KnownAlert, count: _Counts, happened: SpanEvents, days: int
 ) -> TrackRecordDocument:
     events_told, events_whole = _events_of(alert, happened)
     incidents, opened, cases = happened.incidents, happened.open_incidents, happened.cases
@@ -621,7 +618,6 @@ LEAST = 3.0
 
 
 def _card(records: TrackRecords, change: Change) -> Markup:
-    """Return the record of an alert for the card of its change; nothing without one."""
     record = records.by_ref.get(change.ref)
     if record is None:
         return NOTHING

@@ -326,7 +326,7 @@ def _touched_alert(
 async def look_for_noise(
     api: Api, run: RunSummary, alerts: Sequence[Touched], until: datetime
 ) -> NoiseWatch:
-    """Read once all events of the alerts, and judge them at the level of one per cent."""
+    """Read all events of the alerts, and judge each alert at the level of one per cent."""
     spans = [span for alert in alerts if alert.spans is not None for span in alert.spans.all]
     listed = await _asked(api, joined(spans), alerts) if spans else ReportedEvents()
     return NoiseWatch(

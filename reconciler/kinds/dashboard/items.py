@@ -429,7 +429,6 @@ def _by_content(items: Iterable[Item]) -> dict[tuple[ItemList, str], list[Item]]
 
 
 def _grouped(pairs: Iterable[tuple[Trait, Item]]) -> dict[Trait, list[Item]]:
-    """Return the items of each key, in their order."""
     found: dict[Trait, list[Item]] = defaultdict(list)
     for key, item in pairs:
         found[key].append(item)

@@ -415,7 +415,7 @@ def _has_instead(missing: MissingJournal) -> str:
 
 
 def _where_none_is_there(missing: MissingJournal, plan: Plan) -> str:
-    """Return the beginning of the last remedy: when it is right, and another way."""
+    """Return the condition before the last remedy, with an alternative command if there is one."""
     match missing:
         case OldJournal():
             return "if nothing was applied since: "

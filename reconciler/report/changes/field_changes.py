@@ -315,7 +315,7 @@ def _whole(
             leaf = LeafValue("", f"{leaf.subject}, {QUERY}", leaf.text)
         found.setdefault(leaf.subject, []).append(leaf)
     shown = tuple(leaf for group in found.values() for leaf in sorted(group, key=_rank))
-    rest = shown if whole else _beyond_name(shown, subject, name_of(document, facts))
+    rest = shown if whole else _without_name(shown, subject, name_of(document, facts))
     return _short(rest) if shown else EMPTY, rest
 
 
@@ -341,8 +341,7 @@ def _short(ends: Sequence[LeafValue]) -> str:
     return BETWEEN.join(f"{end.field}: {end.text}" if end.field else end.text for end in ends)
 
 
-def _beyond_name(ends: Sequence[LeafValue], subject: str, name: str) -> tuple[LeafValue, ...]:
-    """Return the leaves without the name that labels the subject."""
+def _without_name(ends: Sequence[LeafValue], subject: str, name: str) -> tuple[LeafValue, ...]:
     called = spoken_value(name)
     known = bool(name) and called in subject
     return tuple(end for end in ends if end.subject or not known or end.text != called)
@@ -488,7 +487,6 @@ def _places(
 
 
 def _counted(items: Sequence[Json], facts: Facts) -> str:
-    """Return the number of parts and the names of the first few."""
     names = [spoken_value(name) for item in items if (name := name_of(item, facts))]
     more = [ELLIPSIS] if len(names) > MOST_NAMED else []
     shown = ", ".join([*names[:MOST_NAMED], *more])

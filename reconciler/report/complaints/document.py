@@ -212,12 +212,15 @@ def fix_summary(
 
 
 def describe_repairs(commands: Sequence[str], certain: int, likely: int) -> str:
-    """Return which of two commands repairs how much; the second repairs the likely too."""
+    """Return which of two commands repairs how much; the second repairs the likely too.
+
+    A repair can show a further flaw, which a later round of it repairs.
+    """
     fix, guess = commands
     if not certain:
-        return f"`{guess}` repairs {plural(likely, 'field')}" if likely else ""
+        return f"`{guess}` repairs at least {plural(likely, 'field')}" if likely else ""
     more = f", `--unsafe-fixes` {likely:,} more" if likely else ""
-    return f"`{fix}` repairs {plural(certain, 'field')}{more}"
+    return f"`{fix}` repairs at least {plural(certain, 'field')}{more}"
 
 
 MOST_SHOWN = 20

@@ -159,7 +159,6 @@ def _cell(cell: drawings.Cell, left: float, top: float, width: float, height: fl
 
 
 def _query_lines(query: str, room: float, height: float) -> Iterator[str]:
-    """Yield as much of a query as fits into the box."""
     most = max(6, letters_in(room, "c"))
     for at in range(0, min(len(query), most * int(height / 14)), most):
         yield query[at : at + most]

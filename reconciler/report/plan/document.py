@@ -264,14 +264,14 @@ class PlanDocument(PlanHead):
 
 @with_config(ConfigDict(extra="forbid"))
 class HeadLine(TypedDict):
-    """The first line."""
+    """The first line of `plan --format jsonl`: the plan without its changes."""
 
     plan: PlanHead
 
 
 @with_config(ConfigDict(extra="forbid"))
 class ChangeLine(TypedDict):
-    """Each other line."""
+    """A further line of `plan --format jsonl`: one change."""
 
     change: ChangeDocument
 

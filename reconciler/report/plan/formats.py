@@ -268,7 +268,6 @@ def _unsettled_lines(plan: Plan, style: Style) -> Iterator[str]:
 
 
 def _text_legend(plan: Plan, style: Style) -> Iterator[str]:
-    """Yield the meaning of the words in this plan that need an explanation."""
     todo = [change for change in plan.changes if change.action.is_to_do]
     found = {counts.evidence(change) for change in todo}
     is_journal = any(change.evidence is Evidence.JOURNAL for change in todo)
@@ -352,7 +351,7 @@ def plan_markdown(
     )
     groups = list(_markdown_groups(changes, plan))
     kinds = _kinds(changes) if len(changes) > MOST_ROWS else ()
-    beside = [*_beside(plan), *owners_markdown(plan, changes)]
+    beside = [*_sections_markdown(plan), *owners_markdown(plan, changes)]
     # The sections next to the table reduce its room, so that both fit any comment.
     table = _table(groups, TABLE_BYTES - len("\n".join(beside).encode()))
     legend = _markdown_legend(changes)
@@ -471,8 +470,7 @@ def _quote(notice: sections.Notice) -> Iterator[str]:
     yield from (f"> - {sentence(way, LONGEST_SAID)}" for way in notice.ways)
 
 
-def _beside(plan: Plan) -> Iterator[str]:
-    """Yield lists about the changes, then what concerns the whole plan."""
+def _sections_markdown(plan: Plan) -> Iterator[str]:
     for section, formats in sections.shown_sections(plan):
         yield from formats.changes_markdown(section, plan.changes)
     yield from sections.watchers_markdown(plan)

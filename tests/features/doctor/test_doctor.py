@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from pathlib import Path
 
+import httpx
 import pytest
 import respx
 from harness.doors import Ran, without_place
@@ -184,9 +185,15 @@ def test_no_usable_key(
     assert not canned.called
 
 
+def answered_now(_: httpx.Request) -> httpx.Response:
+    """Answer with the time of this moment."""
+    date = format_datetime(datetime.now(UTC), usegmt=True)
+    return httpx.Response(200, json={}, headers={"Date": date})
+
+
 def test_service(canned: respx.Route, empty: Shop) -> None:
     """The key goes to the service in its header, and all answers are read."""
-    canned.respond(json={}, headers={"Date": format_datetime(datetime.now(UTC), usegmt=True)})
+    canned.mock(side_effect=answered_now)
 
     code, checks = examine(empty)
 
