@@ -164,9 +164,8 @@ class Scene:
 
     def change_of(self, manifest: model.Manifest, memory: Memory) -> model.Change:
         """Return what a plan would do with a manifest, by what is remembered of it."""
-        seen = self.observations[manifest.ref]
-        known = Knowledge(seen, memory, self.ids, self.place, self.history.seed)
-        return decide(manifest, known)
+        seen, seed = self.observations[manifest.ref], self.history.seed
+        return decide(manifest, Knowledge(seen, memory, self.ids, self.place, seed))
 
     def change_after(self, manifest: model.Manifest, new: NewBase) -> model.Change:
         """Return what the next plan would do, once the new base is in the journal."""
