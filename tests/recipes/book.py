@@ -197,8 +197,8 @@ RECIPES = (
         gaps={"kind": "saved_view"},
         laws=(
             "tests/workspace/test_practice.py",
-            f"{WRONG}::test_a_wrong_manifest[practice L602]",
-            f"{EXPLAINED}::test_the_wrong_sample[L602]",
+            f"{WRONG}::test_a_wrong_manifest[practice L699]",
+            f"{EXPLAINED}::test_the_wrong_sample[L699]",
         ),
     ),
     Recipe(
