@@ -125,7 +125,7 @@ RECIPES = (
         task=("Add an output format",),
         perform=output_format,
         laws=(
-            "tests/report/test_reports_documented.py",
+            "tests/test_docs.py::test_tables_of_the_program_are_fresh",
             "tests/test_compare_commits.py::test_every_command_is_played",
         ),
     ),
@@ -218,7 +218,6 @@ RECIPES = (
         task=("Add an exit code",),
         perform=exit_code,
         laws=(
-            "tests/applying/test_stops.py",
             "tests/cli/test_ci_inputs.py::test_every_reason_has_words",
             f"{EXPLAINED}::test_everything_with_a_code_is_explained",
         ),

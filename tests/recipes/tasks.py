@@ -158,7 +158,7 @@ def use_case(bench: Workbench) -> None:
     )
     bench.after(
         "tests/cli/test_bad_input.py",
-        '    "drift --format csv"',
+        '    "drift --format no-such"',
         '    "count -e nope": (64, "there is no environment `nope`"),',
     )
     bench.after("scripts/compare_scenarios.py", "LINES: ", '    "count": [""],')
@@ -187,24 +187,13 @@ def output_format(bench: Workbench) -> None:
         '    return "".join(f"{safe(name)}\\n" for name in names)\n',
     )
     command = "reconciler/cli/drift.py"
-    bench.replace(command, '"markdown", "html")', '"markdown", "html", "names")')
+    bench.replace(command, '@options.formats("text", ', '@options.formats("text", "names", ')
+    report = "from reconciler.report.drift_formats import "
+    bench.replace(command, report, f"{report}drift_names, ")
     bench.replace(
         command,
-        "import drift_json, drift_markdown",
-        "import drift_json, drift_markdown, drift_names",
-    )
-    bench.replace(
-        command,
-        '        case "markdown":\n',
-        '        case "names":\n            return drift_names(found)\n        case "markdown":\n',
-    )
-    bench.replace(
-        "tests/test_compare_commits.py", '"markdown", "html"]', '"markdown", "html", "names"]'
-    )
-    bench.replace(
-        "docs/reports.md",
-        "| `drift` | `text`, `json`, `markdown`, `html` |",
-        "| `drift` | `text`, `json`, `markdown`, `html`, `names` |",
+        "    match form:\n",
+        '    match form:\n        case "names":\n            return drift_names(found)\n',
     )
 
 
@@ -263,17 +252,9 @@ def setting(bench: Workbench) -> None:
 
 def exit_code(bench: Workbench) -> None:
     """End with a code of its own where stdin is lost."""
-    errors = "reconciler/errors.py"
-    bench.after(errors, "    GUARDED = 11", '    INPUT_LOST = 12, "stdin could not be read"')
-    bench.replace(
-        errors,
-        "    ExitCode.OUTPUT_LOST,\n",
-        "    ExitCode.INPUT_LOST,\n    ExitCode.OUTPUT_LOST,\n",
-    )
-    bench.explain("exit-12", "exit", "stdin could not be read")
-    line = '    ExitCode.INPUT_LOST: "internal",'
-    bench.after("reconciler/ci/result.py", '    ExitCode.USAGE: "validation"', line)
-    bench.replace("tests/applying/test_stops.py", "TOLD = (74, ", "TOLD = (12, 74, ")
+    line = '    LOST = 99, "internal", "stdin could not be read"'
+    bench.after("reconciler/errors.py", "    OUTPUT_LOST = 74", line)
+    bench.explain("exit-99", "exit", "stdin could not be read")
 
 
 def switch(bench: Workbench) -> None:
