@@ -53,7 +53,6 @@ def guard(bench: Workbench) -> None:
         '            yield GuardViolation(ref=change.ref, said="", remedies=way, code=FIRST)\n'
         "        if change.protected:\n            yield",
     )
-    bench.after("tests/guards/test_levels.py", '    "protected"', '    "first-of-all": "explicit",')
     bench.append(
         "tests/guards/test_consent.py",
         "\n\ndef test_the_first(site: Site) -> None:\n"

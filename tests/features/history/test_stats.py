@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import itertools
+import json
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from statistics import median_low
 
+from harness.golden import Golden
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -174,6 +176,29 @@ def test_hostile_names() -> None:
         assert "\x1b" not in text
         assert "<b>" not in text or not text.startswith("<")
         assert "\n::x" not in text
+
+
+def test_the_text(golden: Golden) -> None:
+    """The text says in sentences what became of the changes, by team and by week in tables."""
+    changes = [
+        Change(REFS[number % 2], number % 2, 300, noisier=number == 1) for number in range(3)
+    ]
+    entries = entries_of([*changes, Change(REFS[0], 1, 90), Change(REFS[2], 0, 20_000)])
+    stats = stats_of(entries, {REFS[0]: "a | `b` @all <b>"}, BEGUN + timedelta(days=15))
+
+    shown = replace(stats, since="2026-02-01T00:00:00Z", put_back=1, compacted=4)
+    golden(stats_text(shown, Style()))
+
+
+@given(st.lists(CHANGES, max_size=12))
+def test_the_document(changes: list[Change]) -> None:
+    """The JSON has the same figures: of all, of each team and of each week."""
+    stats = stats_of(entries_of(changes), {}, BEGUN + timedelta(days=60))
+
+    document = json.loads(stats_json(stats, "production"))
+    assert (document["applies"], document["whole"]) == (stats.applies, stats.whole)
+    for name, rows in (("team", stats.teams), ("week", stats.weeks)):
+        assert {row.pop(name): row for row in document[f"{name}s"]} == rows
 
 
 def test_a_rollback_is_no_apply() -> None:
