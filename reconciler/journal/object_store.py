@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 import obstore
@@ -19,6 +20,7 @@ from obstore.store import from_url
 from reconciler.errors import JournalError, Locked
 from reconciler.journal import store
 from reconciler.journal.content import BEGINNING
+from reconciler.project.settings import InObjects
 from reconciler.runtime.connection import proxies_beyond, with_variables
 from reconciler.runtime.failpoints import Point, reached
 
@@ -294,3 +296,8 @@ class ObjectStore(store.Store):
 
 def _name(number: int) -> str:
     return f"{_ENTRIES}/{number:010}.jsonl"
+
+
+def opened(place: InObjects, _: Path) -> ObjectStore:
+    """Return the store below a prefix of a bucket."""
+    return ObjectStore(Bucket(place.url, os.environ))

@@ -154,11 +154,11 @@ RECIPES = (
         name="store",
         task=("Add a store for journals",),
         perform=store,
-        gaps={"name": "folder"},
+        gaps={"name": "kept"},
         laws=(
-            "tests/journal/test_folder_store.py",
+            "tests/journal/test_kept_store.py",
             "tests/journal/test_store_contract.py",
-            "tests/test_project.py::test_a_shared_journal",
+            "tests/test_project.py::test_every_place_has_its_store",
         ),
     ),
     Recipe(
