@@ -8,15 +8,16 @@ from __future__ import annotations
 import re
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from functools import cache, cached_property
+from functools import cache
 from pathlib import Path as FilePath
 from typing import Final
 
 from reconciler.document import Path
 from reconciler.model import Member
+from reconciler.runtime.rows import Loaded
 from reconciler.syntax.expressions import OPEN, Spot
 
 
@@ -30,43 +31,27 @@ class Severity(Enum):
 _PAGES: Final = FilePath(__file__).parents[1] / "report" / "explanations" / "codes"
 
 
-class _Titles(Mapping[str, str]):
-    """The titles of the pages of codes, by code. A page is read when its title is used."""
-
-    def __init__(self, letters: str) -> None:
-        """Include the codes with these first letters, letter after letter."""
-        self._letters = letters
-
-    def __getitem__(self, code: str) -> str:
-        if code not in self._codes:
-            raise KeyError(code)
-        return _title(code)
-
-    def __contains__(self, code: object) -> bool:
-        return code in self._codes
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._codes)
-
-    def __len__(self) -> int:
-        return len(self._codes)
-
-    @cached_property
-    def _codes(self) -> dict[str, None]:
-        codes = sorted(page.stem for page in _PAGES.glob("[A-Z][0-9][0-9][0-9].md"))
-        return {code: None for letter in self._letters for code in codes if code[0] == letter}
-
-
 @cache
+def _codes() -> list[str]:
+    return sorted(page.stem for page in _PAGES.glob("[A-Z][0-9][0-9][0-9].md"))
+
+
 def _title(code: str) -> str:
     text = (_PAGES / f"{code}.md").read_text(encoding="utf-8")
     return text.partition(f"\n# {code}: ")[2].partition("\n")[0]
 
 
-CODES: Final[Mapping[str, str]] = _Titles("MLPT")
+def _titles(letters: str) -> Mapping[str, str]:
+    """Return the titles of the pages of codes with these first letters, letter after letter."""
+    return Loaded(
+        lambda: [code for letter in letters for code in _codes() if code[0] == letter], _title
+    )
+
+
+CODES: Final[Mapping[str, str]] = _titles("MLPT")
 """Findings that follow from files alone, with what they mean."""
 
-AUDITED: Final[Mapping[str, str]] = _Titles("A")
+AUDITED: Final[Mapping[str, str]] = _titles("A")
 """Findings from files and past events, which only `audit` looks for."""
 
 
