@@ -81,10 +81,10 @@ def test_what_the_readme_says_is_what_runs() -> None:
 
 
 def test_the_action_is_thin() -> None:
-    """action.yml is under 60 lines, takes inputs only as variables, and pins what it uses."""
+    """The steps of action.yml are under 10 lines, take inputs only as variables, and pin what they use."""
     text = (ROOT / "action.yml").read_text(encoding="utf-8")
 
-    assert len(text.splitlines()) < 60
+    assert len(text.partition("\nruns:\n")[2].splitlines()) < 10
     assert not any("${{" in step.get("run", "") for step in STEPS)
     for step in STEPS:
         assert "uses" not in step or re.fullmatch(r"[\w/-]+@[0-9a-f]{40}", step["uses"])
