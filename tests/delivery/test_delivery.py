@@ -81,7 +81,7 @@ def test_what_the_readme_says_is_what_runs() -> None:
 
 
 def test_the_action_is_thin() -> None:
-    """The steps of action.yml are under 10 lines, take inputs only as variables, and pin what they use."""
+    """The steps of action.yml are few lines, take inputs as variables, and pin what they use."""
     text = (ROOT / "action.yml").read_text(encoding="utf-8")
 
     assert len(text.partition("\nruns:\n")[2].splitlines()) < 10
