@@ -18,7 +18,7 @@ from reconciler.applying.run import Applied
 from reconciler.ci.forge import Comment, Marker, PullRequest, Standing, hidden_json
 from reconciler.ci.runner import Inputs
 from reconciler.document import digest
-from reconciler.errors import SIGNALLED, ExitCode
+from reconciler.errors import ExitCode
 from reconciler.model.plan import CommentState
 from reconciler.operations.added_by_features import ProposedEdits, StepReport
 from reconciler.operations.check_project import NOT_CHECKED, Checked
@@ -34,40 +34,7 @@ from reconciler.report.table import Style
 from reconciler.report.words import first_few, first_lines, plural
 from reconciler.syntax.diagnostic import CODES
 
-FailureReason: TypeAlias = Literal[
-    "validation",
-    "auth",
-    "plan-not-found",
-    "stale",
-    "locked",
-    "guard",
-    "partial",
-    "in-doubt",
-    "journal",
-    "api",
-    "internal",
-]
-"""Values of the output `failure-reason`."""
-
-REASONS: dict[int, FailureReason] = {
-    ExitCode.INTERNAL: "internal",
-    ExitCode.PARTIAL: "partial",
-    ExitCode.INVALID: "validation",
-    ExitCode.LOCKED: "locked",
-    ExitCode.STALE: "stale",
-    ExitCode.IN_DOUBT: "in-doubt",
-    ExitCode.JOURNAL: "journal",
-    ExitCode.UNAVAILABLE: "api",
-    ExitCode.NOT_AUTHORISED: "auth",
-    ExitCode.GUARDED: "guard",
-    ExitCode.USAGE: "validation",
-    ExitCode.OUTPUT_LOST: "internal",
-    ExitCode.PIPE_CLOSED: "internal",
-    **dict.fromkeys(SIGNALLED, "internal"),
-}
-"""Failure reason of each exit code that is a failure."""
-
-WORDS: dict[FailureReason, str] = {
+WORDS: Final[Mapping[str, str]] = {
     "validation": "the manifests, the project file or the inputs are not valid",
     "auth": "the service does not accept the key, or there is none",
     "plan-not-found": "no reviewed plan was found",
@@ -80,7 +47,7 @@ WORDS: dict[FailureReason, str] = {
     "api": "the service or the forge gave no usable answer",
     "internal": "the run ended early",
 }
-"""Messages of the failure reasons."""
+"""Values of the output `failure-reason`, with their messages."""
 
 OF_TESTS = "T"
 """Beginning of the codes about tests of alerts."""
@@ -140,20 +107,21 @@ class PlanBasis(Enum):
 class Failure:
     """Failure of a command: its exit code, and `errors` in words, a line each.
 
-    `is_logged` means that the log has it already, and `is_unreviewed` that no plan was reviewed
-    that could be compared. `said` is the reason in words, "" for the words of the code.
+    `is_logged` means that the log has it already. `own_reason` is the output `failure-reason`, ""
+    for that of the code, and `said` is the reason in words, "" for the words of the reason.
     """
 
     code: int
     errors: Sequence[str]
     is_logged: bool = False
-    is_unreviewed: bool = False
+    own_reason: str = ""
     said: str = ""
 
     @property
-    def reason(self) -> FailureReason:
+    def reason(self) -> str:
         """Return the output `failure-reason`."""
-        return "plan-not-found" if self.is_unreviewed else REASONS.get(self.code, "internal")
+        of_code = next((code.reason for code in ExitCode if code == self.code), "")
+        return self.own_reason or of_code or ExitCode.INTERNAL.reason
 
     @property
     def words(self) -> str:

@@ -4,7 +4,7 @@
 extended has one `Rows`, next to the type of what it expects. A row is imported when it is used.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from importlib import import_module
 from typing import Generic, TypeVar, cast
@@ -12,6 +12,27 @@ from typing import Generic, TypeVar, cast
 from reconciler.features import FEATURES
 
 T = TypeVar("T")
+
+
+class Loaded(Mapping[str, T]):
+    """Values by their names, each loaded when it is first used; names are known without that."""
+
+    def __init__(self, names: Callable[[], Iterable[str]], load: Callable[[str], T]) -> None:
+        self._names, self._load = cache(lambda: dict.fromkeys(names())), cache(load)
+
+    def __getitem__(self, name: str) -> T:
+        if name not in self:
+            raise KeyError(name)
+        return self._load(name)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._names()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names())
+
+    def __len__(self) -> int:
+        return len(self._names())
 
 
 class Rows(Generic[T]):
