@@ -1,7 +1,8 @@
-"""Additions of features to an apply, and to a job of `reconciler ci`.
+"""Additions of features to an apply, to a job of `reconciler ci`, and to explanations.
 
 To an apply: reasons that lift a guard, and waits before its lock. To a job: commands, and proposals
-after `drift`; their output goes to the log of the job. Source: docs/ci.md.
+after `drift`; their output goes to the log of the job. To explanations: those of codes that a
+project file defines. Source: docs/ci.md.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from reconciler.operations.check_project import Checked
 from reconciler.operations.open_project import Options
 from reconciler.operations.open_session import Session
 from reconciler.project import Project
+from reconciler.report.explanations.pages import Explanation
 from reconciler.runtime.rows import Rows
 from reconciler.syntax.diagnostic import Complaint
 
@@ -222,3 +224,10 @@ Propose: TypeAlias = Callable[[Session, Mapping[str, str]], ProposedEdits]
 
 PROPOSING_STEPS: Final = Rows[Propose]("ci-proposing-steps")
 """The key is a command that only proposes edits."""
+
+
+Explain: TypeAlias = Callable[[str, Options], Explanation]
+"""Explains a code of the project file. Raises UsageError for an unknown code."""
+
+EXPLANATIONS: Final = Rows[Explain]("explanations")
+"""The key is the prefix of the codes."""
