@@ -15,9 +15,11 @@ def store(bench: Workbench) -> None:
         "from pathlib import Path\n\n"
         "from reconciler.journal.file_store import FileStore\n"
         "from reconciler.project.settings import InKept\n\n\n"
-        "def opened(place: InKept, root: Path) -> FileStore:\n"
+        "class KeptStore(FileStore):\n"
+        '    """`kept:PATH`."""\n\n\n'
+        "def opened(place: InKept, root: Path) -> KeptStore:\n"
         '    """Return the store below a folder."""\n'
-        '    return FileStore(root / place.path / "lines.jsonl", root)\n',
+        '    return KeptStore(root / place.path / "lines.jsonl", root)\n',
     )
     settings = "reconciler/project/settings.py"
     bench.replace(
