@@ -6,7 +6,7 @@ from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
-from random_documents import Case, cases
+from random_documents import Case, cases, shaped_pairs
 from random_server import stored
 
 from reconciler.document import (
@@ -15,11 +15,14 @@ from reconciler.document import (
     Missing,
     Shape,
     by_identity,
+    canonical_text,
     covers,
     differences,
+    identical,
     merge,
     same,
 )
+from reconciler.document.merge import Within, followed, towards
 
 
 def merged(case: Case) -> Json:
@@ -174,3 +177,29 @@ def test_identities_are_the_declared_ones(case: Case) -> None:
         declared = by_identity(case.declared, case.shape)
 
         assert declared is None or list(declared) == list(by_identity(after, case.shape) or ())
+
+
+@given(drawn=shaped_pairs())
+def test_an_edit_makes_the_document_that_it_leads_to(drawn: tuple[Shape, Json, Json]) -> None:
+    """An edit towards a document makes it, and there is none towards an identical document."""
+    _, before, after = drawn
+    edit = towards(before, after)
+    made = before if edit is None else followed(before, edit, before)
+
+    assert canonical_text(made) == canonical_text(after)
+    assert (edit is None) == identical(before, after)
+
+
+@given(drawn=shaped_pairs())
+def test_an_edit_names_only_the_fields_that_differ(drawn: tuple[Shape, Json, Json]) -> None:
+    """The edit of an object has the fields that differ, and no other field."""
+    _, before, after = drawn
+    edit = towards(before, after)
+    if isinstance(edit, Within):
+        assert isinstance(before, dict)
+        assert isinstance(after, dict)
+        assert edit.fields.keys() == {
+            key
+            for key in before.keys() | after.keys()
+            if key not in before or key not in after or not identical(before[key], after[key])
+        }
