@@ -126,7 +126,7 @@ def test_each_text_has_its_path(document: Json) -> None:
     ],
 )
 def test_a_duration_is_a_number_of_its_unit(unit: str, span: timedelta) -> None:
-    """A duration is a number of its unit; a unit that is not asked for, or no unit, reads as none."""
+    """A duration is a number of its unit; another unit, or no unit, reads as none."""
     assert duration_of(f"90{unit}", "smhdw") == 90 * span
     assert duration_of(f"90{unit}", "smhdw".replace(unit, "")) is None
     assert duration_of("90", "smhdw") is None

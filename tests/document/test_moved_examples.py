@@ -235,6 +235,4 @@ def test_a_list_behind_nested_lists() -> None:
     shape = Shape(fields={**BOARD.fields, "labels": labels})
     before, after, found = BOTH_STAY
 
-    assert [
-        *differences({**before, "labels": [ONE]}, {**after, "labels": [ONE]}, shape)
-    ] == found
+    assert [*differences({**before, "labels": [ONE]}, {**after, "labels": [ONE]}, shape)] == found

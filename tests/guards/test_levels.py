@@ -20,6 +20,12 @@ from reconciler.planning.guards import (
     unmet,
     with_levels,
 )
+from reconciler.planning.guards.plan_limits import (
+    allowing,
+    overriding,
+    reviewing,
+    reviewing_file,
+)
 from reconciler.project import Guards
 
 PAGE = Path(__file__).parents[2] / "docs" / "guards.md"
@@ -113,6 +119,18 @@ def test_raised(code: str) -> None:
 
 
 @pytest.mark.promise("S16")
+@pytest.mark.parametrize("code", CONTRACT)
+def test_remedies_of_a_raised_guard(code: str) -> None:
+    """A guard loses the remedies of a review where its level rises, and nothing where it stays."""
+    ways = (reviewing(), reviewing_file(), allowing(code, "local"), overriding(code))
+    plan = planned(replace(guard(code), remedies=ways))
+    raised = with_levels(plan, Guards.model_validate({"levels": {code: "explicit"}}))
+
+    assert with_levels(plan, Guards()).guarded == plan.guarded
+    assert raised.guarded[0].remedies == (ways[-1:] if CONTRACT[code] == "review" else ways)
+
+
+@pytest.mark.promise("S16")
 def test_levels_on_the_page() -> None:
     """The table of docs/guards.md has each code with its level, and the program has the same."""
     rows = re.findall(r"^\| \[`([a-z-]+)`\]\S+ \| (\w+) \|", PAGE.read_text("utf-8"), re.MULTILINE)
@@ -181,11 +199,13 @@ def test_override_texts(texts: list[str], codes: dict[str, str], reason: str | N
     [
         ("slo-target-lowerd=agreed", "did you mean `slo-target-lowered`?"),
         ("x=1", "no guard `x`"),
+        ("x=1", ", takes-over,"),
         ("=1", "no guard ``"),
         ("protected=", "needs a reason"),
         ("protected", "needs a reason"),
         ("R/owner", "needs a reason"),
         ("destroys protected=agreed", "one code"),
+        (f"{' '.join(GUARDS)}=agreed", "one code"),
         ("PROTECTED", "did you mean `protected`?"),
         ("slo-target-lowerd", "did you mean `slo-target-lowered`?"),
         (" ", "needs a reason"),

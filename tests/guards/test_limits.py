@@ -27,7 +27,7 @@ from reconciler.model import (
     Source,
     Unknown,
 )
-from reconciler.planning.guards import Agreed, objections, unmet
+from reconciler.planning.guards import Agreed, guards_of_part, objections, unmet
 from reconciler.planning.guards.plan_limits import exceeded_limits, reviewing
 from reconciler.project import Guards
 
@@ -312,3 +312,20 @@ def test_a_part_is_no_way_below_the_minimum(seen: Observation, objected: int) ->
 
     assert len([*exceeded_limits(plan, guards)]) == objected
     assert [*exceeded_limits(replace(plan, perhaps_beside=beside(2)), guards)] == []
+
+
+@given(st.integers(0, 10), st.integers(0, 10))
+def test_limits_of_a_part(boards: int, slos: int) -> None:
+    """A part keeps the limit of a kind exactly where its own changes of that kind exceed it."""
+    guards = Guards.model_validate({"maxChangePercent": 100, "maxChanges": 4})
+    updates = [change(n, Action.UPDATE, SEEN) for n in range(10)]
+    others = [replace(found, ref=Ref("SLO", found.ref.name)) for found in updates]
+    whole = Plan(environment="local", target="t", digest="", changes=(*updates, *others))
+    whole = replace(whole, guarded=tuple(exceeded_limits(whole, guards)))
+    part = replace(whole, changes=(*updates[:boards], *others[:slos]))
+
+    kept = guards_of_part(whole, part, guards)
+
+    of_slos, of_boards = whole.guarded
+    assert "SLO" in of_slos.message
+    assert kept == (*[of_slos] * (slos > 4), *[of_boards] * (boards > 4))

@@ -17,12 +17,13 @@ from reconciler.model import (
     Evidence,
     GuardViolation,
     Manifest,
+    Plan,
     Ref,
     Seen,
     Source,
     Unknown,
 )
-from reconciler.planning.guards import Agreed, unmet
+from reconciler.planning.guards import Agreed, guards_of_part, unmet
 from reconciler.planning.guards.plan_limits import exceeded_limits
 from reconciler.project import Guards
 
@@ -48,6 +49,18 @@ def test_allowed(allowed: tuple[str, ...]) -> None:
         left = [objection for objection in asked(one) if objection.code not in allowed]
 
         assert asked(one, *allowed) == left
+
+
+@pytest.mark.parametrize("sample", PLANS.values(), ids=PLANS)
+def test_objections_of_a_part(sample: Plan) -> None:
+    """A part with the changes that are objected to keeps the objections, any other part none."""
+    other = planned(Ref("SLO", "other"), Action.UPDATE)
+    samples = planned(Ref("LogPolicySet", "all"), Action.UPDATE)
+    changes = sample.changes or (samples,)
+    whole = replace(sample, changes=(*changes, other), guarded=tuple(asked(sample)))
+
+    assert guards_of_part(whole, replace(whole, changes=changes), Guards()) == whole.guarded
+    assert guards_of_part(whole, replace(whole, changes=(other,)), Guards()) == ()
 
 
 @pytest.mark.parametrize("code", [*REVIEWED, "looks-like-rename", "protected"])
