@@ -61,6 +61,9 @@ PARTS = {
         (
             "tests/planning",
             "tests/cli/test_drift_command.py",
+            "tests/cli/test_kept_decisions.py",
+            "tests/features/rollback/test_undone_in_part.py",
+            "--deselect=tests/cli/test_kept_decisions.py::test_random_worlds",
             "--deselect=tests/planning/test_convergence.py",
             "--deselect=tests/planning/test_differences_of_plans.py",
         ),
@@ -83,6 +86,7 @@ PARTS = {
             for name in (
                 "addresses",
                 "before",
+                "checkpoints",
                 "compacting",
                 "entries",
                 "file_examples",
@@ -101,8 +105,10 @@ PARTS = {
                 "remembered_end",
                 "runs",
                 "saving",
+                "told",
             )
         )
+        + ("tests/planning/test_secrets.py::test_older_seals_follow_a_resource",)
         # Of moves, those between files: what other stores do is slow, and a matter of theirs.
         + tuple(
             f"--deselect=tests/journal/test_moving.py::{name}"

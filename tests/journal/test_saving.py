@@ -267,6 +267,20 @@ def test_compacted_header(tmp_path: Path) -> None:
     assert read(tmp_path / "j").history.memories == journal.history.memories
 
 
+@pytest.mark.parametrize("command", ["", "reconciler apply"])
+def test_who_began_it(tmp_path: Path, command: str) -> None:
+    """A journal names the command that began it unasked, and no command else, compacted too."""
+    journal = journal_at(tmp_path / "j")
+    journal.begun_by = command
+    with journal.locked():
+        journal.append([started()])
+    assert journal.history.begun_unasked == read(tmp_path / "j").history.begun_unasked == command
+    with journal.locked():
+        journal.compact(run_entry("short"))
+
+    assert journal.history.begun_unasked == read(tmp_path / "j").history.begun_unasked == command
+
+
 def test_where_none_is(tmp_path: Path) -> None:
     """A new journal has a seed of its own, and no run says what it was not told."""
     one, other = (journal_at(tmp_path / name) for name in "ab")
