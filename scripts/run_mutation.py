@@ -81,43 +81,45 @@ PARTS = {
                 "store",
             )
         ),
-        tuple(
-            f"tests/journal/test_{name}.py"
-            for name in (
-                "addresses",
-                "before",
-                "checkpoints",
-                "compacting",
-                "entries",
-                "file_examples",
-                "file_faults",
-                "file_store",
-                "history",
-                "journal_asks",
-                "journal_lines",
-                "lock_waiting",
-                "memory_examples",
-                "moves_stopped",
-                "moving",
-                "names",
-                "private_folder",
-                "provenance",
-                "remembered_end",
-                "runs",
-                "saving",
-                "told",
-            )
-        )
-        + ("tests/planning/test_secrets.py::test_older_seals_follow_a_resource",)
-        # Of moves, those between files: what other stores do is slow, and a matter of theirs.
-        + tuple(
-            f"--deselect=tests/journal/test_moving.py::{name}"
-            for name in (
-                "test_carried",
-                "test_there_and_back",
-                "test_not_over_another",
-                "test_locked",
-            )
+        (
+            *(
+                f"tests/journal/test_{name}.py"
+                for name in (
+                    "addresses",
+                    "before",
+                    "checkpoints",
+                    "compacting",
+                    "entries",
+                    "file_examples",
+                    "file_faults",
+                    "file_store",
+                    "history",
+                    "journal_asks",
+                    "journal_lines",
+                    "lock_waiting",
+                    "memory_examples",
+                    "moves_stopped",
+                    "moving",
+                    "names",
+                    "private_folder",
+                    "provenance",
+                    "remembered_end",
+                    "runs",
+                    "saving",
+                    "told",
+                )
+            ),
+            "tests/planning/test_secrets.py::test_older_seals_follow_a_resource",
+            # Of moves, those between files: what other stores do is slow, and a matter of theirs.
+            *(
+                f"--deselect=tests/journal/test_moving.py::{name}"
+                for name in (
+                    "test_carried",
+                    "test_there_and_back",
+                    "test_not_over_another",
+                    "test_locked",
+                )
+            ),
         ),
     ),
     "alerts": Part(

@@ -14,15 +14,17 @@ from reconciler.document import (
     Json,
     Missing,
     Shape,
+    Within,
     by_identity,
     canonical_text,
     covers,
     differences,
+    followed,
     identical,
     merge,
     same,
+    towards,
 )
-from reconciler.document.merge import Within, followed, towards
 
 
 def merged(case: Case) -> Json:

@@ -233,6 +233,8 @@ def test_a_list_behind_nested_lists() -> None:
     """A move is found also where a named list of one level follows the nested lists."""
     labels = Shape(items=Shape(fields={"id": ANY}), identity=("id",))
     shape = Shape(fields={**BOARD.fields, "labels": labels})
-    before, after, found = BOTH_STAY
+    was, now, found = BOTH_STAY
+    assert isinstance(was, dict)
+    assert isinstance(now, dict)
 
-    assert [*differences({**before, "labels": [ONE]}, {**after, "labels": [ONE]}, shape)] == found
+    assert [*differences({**was, "labels": [ONE]}, {**now, "labels": [ONE]}, shape)] == found
