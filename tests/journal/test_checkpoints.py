@@ -25,6 +25,7 @@ from reconciler.journal.content import (
 from reconciler.journal.entries import Entry, Header, RunEntry
 from reconciler.journal.history import History
 from reconciler.journal.journal import Journal, checkpoint, resumed, worth_it
+from reconciler.journal.line_fields import LazyJson, held
 from reconciler.model import Ref
 from reconciler.runtime.cache import VARIABLE, Cache, open_cache
 
@@ -100,6 +101,32 @@ def test_other_bytes(entries: list[Entry], data: st.DataObject) -> None:
     assert resumed(text[:-1], known, "here", History()) is None
     assert resumed(b"", known, "here", History()) is None
     assert resumed(text, None, "here", History()) is None
+
+
+@given(st.lists(all_entries, max_size=8), st.lists(all_entries, max_size=8))
+def test_every_end_that_it_had(before: list[Entry], later: list[Entry]) -> None:
+    """A journal that is known by a checkpoint knows every end that it had, and no other."""
+    text, longer = text_of(before), text_of([*before, *later])
+    known = checkpoint(text, *whole(text))
+
+    assert all(after(longer, known)[0].had(end) for end in whole(longer)[0].sums)
+    assert not after(longer, known)[0].had("0" * 16)
+
+
+def test_folded() -> None:
+    """A memory whose documents are text again is the same memory."""
+    text = text_of([started(), written(), started(declared={"title": "mine"})])
+    history = after(text, checkpoint(text, *whole(text)))[1]
+    memory, same_memory = history.of(VIEW), whole(text)[1].of(VIEW)
+    assert memory == same_memory
+
+    memory.fold()
+
+    assert memory.last is not None
+    assert memory.pending is not None
+    assert isinstance(held(memory.last, "declared"), LazyJson)
+    assert isinstance(held(memory.pending, "declared"), LazyJson)
+    assert memory == same_memory
 
 
 def test_no_document_in_it() -> None:

@@ -155,13 +155,14 @@ def test_words_of_an_append() -> None:
 def test_ends_from_before(tmp_path: Path, times: int) -> None:
     """However often a journal was compacted, it goes on from its former end, no other does."""
     file = tmp_path / "journal.jsonl"
-    filled(file, [run_entry(RUN)], WRITE)
+    filled(file, [run_entry("one")], WRITE)
     before = ending_of(file.read_bytes())
-    filled(tmp_path / "other.jsonl", [run_entry("another")], WRITE)
-    for number in range(times):
-        journal = read(file)
+    other = tmp_path / "other.jsonl"
+    filled(other, [run_entry("another")], WRITE)
+    for path in [file, other] * times:
+        journal = read(path)
         with journal.locked():
-            journal.compact(run_entry(f"compact {number}", "journal compact"))
+            journal.compact(run_entry("compacting", "journal compact"))
 
     assert read(file).content.goes_on_from(before)
-    assert not read(tmp_path / "other.jsonl").content.goes_on_from(before)
+    assert not read(other).content.goes_on_from(before)
