@@ -68,7 +68,14 @@ PARTS = {
             "--deselect=tests/planning/test_differences_of_plans.py",
         ),
     ),
-    "guards": Part(("reconciler/planning/guards/*.py",), ("tests/guards",)),
+    "guards": Part(
+        ("reconciler/planning/guards/*.py",),
+        (
+            "tests/guards",
+            # It counts repairs as long as there is time, and a busy machine has less.
+            "--deselect=tests/guards/test_settings.py::test_odd_protection",
+        ),
+    ),
     "journal": Part(
         tuple(
             f"reconciler/journal/{name}.py"

@@ -291,3 +291,18 @@ def test_where_none_is(tmp_path: Path) -> None:
     assert one.history.seed
     assert one.history.seed != other.history.seed
     assert (entry.commit, entry.digest) == ("", "")
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"), [("30", 30), ("30s", 30), ("5m", 300), (" 2h ", 7200), ("24h", 86400)]
+)
+def test_time_to_wait(text: str, seconds: int) -> None:
+    """The time to wait for a lock is a number of seconds, minutes or hours, up to a day."""
+    assert LockTimeout.of(text).seconds == seconds
+
+
+@pytest.mark.parametrize("text", ["", "m", "1d", "-1", "25h", "86401"])
+def test_no_time_to_wait(text: str) -> None:
+    """Any other text, and more than a day, is no time to wait for a lock."""
+    with pytest.raises(ValueError, match="duration"):
+        LockTimeout.of(text)
