@@ -14,6 +14,7 @@ from reconciler.redaction.templates import (
     SecretHole,
     Template,
     as_sent,
+    is_plain,
     references_in,
     resolve,
     reveal,
@@ -155,6 +156,13 @@ def test_sums_differ() -> None:
 
     assert len({*map(sum_of, others), sum_of(MANIFEST)}) == len(others) + 1
     assert sum_of(replace(MANIFEST, source=Source("b.yaml", 2))) == sum_of(MANIFEST)
+
+
+@pytest.mark.parametrize("template", [BEARER, LINK])
+def test_plain(template: Template) -> None:
+    """A manifest is plain exactly where no text of it is a template."""
+    assert not is_plain(replace(MANIFEST, spec={"a": ["x", template]}))
+    assert is_plain(replace(MANIFEST, spec={"a": ["x", str(template)]}))
 
 
 def test_written_out() -> None:
