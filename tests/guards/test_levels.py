@@ -14,6 +14,8 @@ from reconciler.model import FLAGS, GUARDS, GuardViolation, Plan, Ref
 from reconciler.planning.guards import (
     MOST_LISTED,
     Agreed,
+    OverrideReasons,
+    consented,
     listed_of,
     listing_of,
     read_overridden,
@@ -215,3 +217,23 @@ def test_wrong_override_texts(text: str, said: str) -> None:
     """An unknown code is a usage error with the nearest one, and so is a missing reason."""
     with pytest.raises(UsageError, match=re.escape(said)):
         read_overridden([text])
+
+
+@pytest.mark.promise("S16")
+def test_overridden_rules() -> None:
+    """Only a rule that the project has can be overridden."""
+    overridden = OverrideReasons({"R/agreed": "by phone", "protected": "by phone"})
+    overridden.check_rules(["R/agreed"])
+
+    for known in ([], ["R/other"]):
+        with pytest.raises(UsageError, match="R/agreed"):
+            overridden.check_rules(known)
+
+
+@pytest.mark.promise("S16")
+def test_all_consented() -> None:
+    """A plan that is consented to has the same objections, and each of them is met."""
+    plan = planned(*map(guard, CONTRACT))
+
+    assert consented(plan).guarded == tuple(replace(one, is_met=True) for one in plan.guarded)
+    assert not any(objection.is_met for objection in plan.guarded)

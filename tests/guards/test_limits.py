@@ -314,18 +314,24 @@ def test_a_part_is_no_way_below_the_minimum(seen: Observation, objected: int) ->
     assert [*exceeded_limits(replace(plan, perhaps_beside=beside(2)), guards)] == []
 
 
-@given(st.integers(0, 10), st.integers(0, 10))
-def test_limits_of_a_part(boards: int, slos: int) -> None:
+@given(*[st.integers(0, 10)] * 3)
+def test_limits_of_a_part(boards: int, slos: int, views: int) -> None:
     """A part keeps the limit of a kind exactly where its own changes of that kind exceed it."""
     guards = Guards.model_validate({"maxChangePercent": 100, "maxChanges": 4})
-    updates = [change(n, Action.UPDATE, SEEN) for n in range(10)]
-    others = [replace(found, ref=Ref("SLO", found.ref.name)) for found in updates]
-    whole = Plan(environment="local", target="t", digest="", changes=(*updates, *others))
+    counts = {"SLO": slos, "Dashboard": boards, "SavedView": views}
+    changes = {
+        kind: [replace(change(n, Action.UPDATE, SEEN), ref=Ref(kind, f"r{n}")) for n in range(10)]
+        for kind in counts
+    }
+    all_changes = tuple(found for of_kind in changes.values() for found in of_kind)
+    whole = Plan(environment="local", target="t", digest="", changes=all_changes)
     whole = replace(whole, guarded=tuple(exceeded_limits(whole, guards)))
-    part = replace(whole, changes=(*updates[:boards], *others[:slos]))
+    some = tuple(found for kind, count in counts.items() for found in changes[kind][:count])
 
-    kept = guards_of_part(whole, part, guards)
+    kept = guards_of_part(whole, replace(whole, changes=some), guards)
 
-    of_slos, of_boards = whole.guarded
-    assert "SLO" in of_slos.message
-    assert kept == (*[of_slos] * (slos > 4), *[of_boards] * (boards > 4))
+    assert len(whole.guarded) == len(counts)
+    assert set(kept) <= set(whole.guarded)
+    assert {kind for kind in counts for found in kept if f" {kind} " in found.message} == {
+        kind for kind, count in counts.items() if count > 4
+    }

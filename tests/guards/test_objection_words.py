@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,6 +20,7 @@ from reconciler.model import (
     Evidence,
     GuardViolation,
     Manifest,
+    NeverWritten,
     Plan,
     Ref,
     Seen,
@@ -26,6 +30,7 @@ from reconciler.model import (
 from reconciler.planning.guards import Agreed, guards_of_part, unmet
 from reconciler.planning.guards.plan_limits import exceeded_limits
 from reconciler.project import Guards
+from reconciler.runtime.advice import in_job
 
 GOLDEN = Path(__file__).parent / "golden" / "objections.txt"
 OF_OTHERS = ("overwrites-edit", "takes-over")
@@ -49,6 +54,24 @@ def test_allowed(allowed: tuple[str, ...]) -> None:
         left = [objection for objection in asked(one) if objection.code not in allowed]
 
         assert asked(one, *allowed) == left
+
+
+UNSEEN = plan(planned(Ref("AlertDefinition", "a"), Action.ASSERT, NeverWritten()))
+
+
+@pytest.mark.parametrize("sample", [*PLANS.values(), UNSEEN], ids=[*PLANS, "never written"])
+@pytest.mark.parametrize(("within", "sign"), [(nullcontext, " "), (in_job, ": ")])
+def test_own_override(
+    sample: Plan, within: Callable[[], AbstractContextManager[None]], sign: str
+) -> None:
+    """An override that an objection names is of its own code alone, in CI too."""
+    with within():
+        found = asked(sample)
+
+    for objection in found:
+        for remedy in objection.remedies:
+            named = re.findall(r"override-guard(.*?)`", remedy)
+            assert named == [f"{sign}{objection.code}=REASON"] * len(named)
 
 
 @pytest.mark.parametrize("sample", PLANS.values(), ids=PLANS)

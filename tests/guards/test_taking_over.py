@@ -201,7 +201,9 @@ def test_each_name_counts_once(another: int, declared: int, unknown: int, unread
     said = "".join(objection.said for objection in told if objection.code == "takes-over")
 
     assert re.findall(r"^(\d+) AlertDefinition", said) == [str(len(found))] * bool(found)
-    assert ("another name" in said) == bool(another)
+    _, has_another, named = said.partition("another name for")
+    assert bool(has_another) == bool(another)
+    assert re.findall(r"`AlertDefinition/a(\d)`", named) == [*"01"][:another]
     assert re.findall(r"declared name for (\d+)", said) == [str(declared)] * bool(declared)
     assert ("could not be read: `not you`" in said) == (unread and bool(found))
     assert ("no name for any" in said) == (bool(unknown) and not (unread or another or declared))
