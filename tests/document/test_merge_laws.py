@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from random_documents import Case, cases, shaped_pairs
@@ -11,8 +12,12 @@ from random_server import stored
 
 from reconciler.document import (
     ABSENT,
+    ANY,
     Json,
+    ListItem,
+    ListItems,
     Missing,
+    Put,
     Shape,
     Within,
     by_identity,
@@ -205,3 +210,25 @@ def test_an_edit_names_only_the_fields_that_differ(drawn: tuple[Shape, Json, Jso
             for key in before.keys() | after.keys()
             if key not in before or key not in after or not identical(before[key], after[key])
         }
+
+
+def test_the_edit_of_a_list_is_small() -> None:
+    """A field of an item changes alone, and a new item leaves all others as they are."""
+    same_items: list[Json] = [{"a": 1, "b": 2}] * 300
+    changed = towards([{"a": 1, "b": 2}], [{"a": 1, "b": 3}])
+    added = towards(same_items, [{"new": 1}, *same_items])
+
+    assert changed == ListItems((ListItem((0,), Within({"b": Put(3)})),))
+    assert isinstance(added, ListItems)
+    assert [item for item in added.items if item.edit is not None] == [
+        ListItem(None, Put({"new": 1}))
+    ]
+
+
+@pytest.mark.parametrize("name", ["", None, 1, "a"])
+def test_an_item_without_a_name_of_its_own(name: Json) -> None:
+    """A list has no identities where an item has no name, or the name of another."""
+    shape = Shape(items=Shape(fields={"id": ANY}), identity=("id",))
+
+    assert by_identity([{"id": "a"}, {"id": name}], shape) is None
+    assert by_identity([{"id": "a"}, {"id": "b"}], shape) == {"a": {"id": "a"}, "b": {"id": "b"}}
