@@ -63,6 +63,7 @@ PARTS = {
             "tests/cli/test_drift_command.py",
             "tests/cli/test_kept_decisions.py",
             "tests/features/rollback/test_undone_in_part.py",
+            "tests/guards/test_protection.py",
             "--deselect=tests/cli/test_kept_decisions.py::test_random_worlds",
             "--deselect=tests/planning/test_convergence.py",
             "--deselect=tests/planning/test_differences_of_plans.py",
