@@ -1,24 +1,28 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reconciler.document import Json
-from reconciler.model import Ref
+from reconciler.model import Manifest, Ref, Source
 from reconciler.redaction.templates import (
     RefHole,
     SecretHole,
     Template,
     as_sent,
+    is_plain,
     references_in,
     resolve,
     reveal,
     seal,
     secret_values,
     secrets_in,
+    sum_of,
+    written_out,
 )
 
 VIEW = Ref("SavedView", "errors")
@@ -129,3 +133,42 @@ def test_documents_without_holes(document: Json) -> None:
     assert reveal(document) == document
     assert as_sent(document) == document
     assert references_in(document) == frozenset()
+
+
+MANIFEST = Manifest(
+    VIEW, {"a": BEARER, "b": LINK}, Source("a.yaml", 1), references=frozenset({VIEW, SLO})
+)
+OTHER_TOKEN = SecretHole("TOKEN", "other", seal("other", "TOKEN", "salt"))
+
+
+def test_sums_differ() -> None:
+    """Each input of a decision has a part in the sum of a manifest, and its file has none."""
+    others = [
+        replace(MANIFEST, ref=SLO),
+        replace(MANIFEST, spec={"a": str(BEARER), "b": LINK}),
+        replace(MANIFEST, spec={"a": BEARER, "b": str(LINK)}),
+        replace(MANIFEST, spec={"a": Template(("Bearer ", OTHER_TOKEN)), "b": LINK}),
+        replace(MANIFEST, references=frozenset({SLO})),
+        replace(MANIFEST, references=frozenset()),
+        replace(MANIFEST, remote_id=7),
+        replace(MANIFEST, protect=True),
+    ]
+
+    assert len({*map(sum_of, others), sum_of(MANIFEST)}) == len(others) + 1
+    assert sum_of(replace(MANIFEST, source=Source("b.yaml", 2))) == sum_of(MANIFEST)
+
+
+@pytest.mark.parametrize("template", [BEARER, LINK])
+def test_plain(template: Template) -> None:
+    """A manifest is plain exactly where no text of it is a template."""
+    assert not is_plain(replace(MANIFEST, spec={"a": ["x", template]}))
+    assert is_plain(replace(MANIFEST, spec={"a": ["x", str(template)]}))
+
+
+def test_written_out() -> None:
+    """A template is written as the expressions that it came from, and any other text escaped."""
+    assert written_out({"a": [BEARER, LINK, 1], "b": "${var:team}"}) == {
+        "a": ["Bearer ${secret:TOKEN}", "/views/${ref:SavedView/errors}", 1],
+        "b": "$${var:team}",
+    }
+    assert written_out(BOTH) == "${secret:TOKEN}@${ref:SLO/checkout}"

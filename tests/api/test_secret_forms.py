@@ -6,8 +6,16 @@ from collections.abc import Callable
 
 import pytest
 
+from reconciler.api import secret as patterns
 from reconciler.api.secret import HIDDEN, Redaction, key_from
 from reconciler.runtime.connection import KEY_VARIABLE
+
+
+@pytest.fixture(autouse=True)
+def cold() -> None:
+    """Forget the patterns of the tests before, as a new process has none."""
+    for kept in (patterns._needle, patterns._plain, patterns._written, patterns._spellings):
+        kept.cache_clear()
 
 
 def test_every_usable_character() -> None:

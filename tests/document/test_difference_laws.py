@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from itertools import combinations
 
@@ -26,6 +27,7 @@ from reconciler.document import (
     merge,
     same,
 )
+from reconciler.journal.line_fields import fields_taken_back
 
 KEYED = Shape(items=Shape(fields={"id": ANY, "title": ANY}), identity=("id",))
 
@@ -48,6 +50,14 @@ def test_a_document_does_not_differ_from_itself(shape: Shape, data: st.DataObjec
 
     assert list(differences(rendered, document, shape)) == []
     assert list(differences(document, rendered, shape)) == []
+
+
+@given(shape=SHAPES, data=st.data())
+def test_nothing_is_taken_back_of_what_stays(shape: Shape, data: st.DataObject) -> None:
+    """A rollback takes back no field of a document that it leaves as it is."""
+    document = data.draw(documents(shape))
+
+    assert fields_taken_back(document, copy.deepcopy(document), shape) == ()
 
 
 @given(drawn=shaped_pairs())

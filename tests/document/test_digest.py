@@ -4,12 +4,24 @@ from __future__ import annotations
 
 import json
 import random
+from datetime import timedelta
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from random_documents import OPAQUE
 
-from reconciler.document import ABSENT, Json, canonical_text, digest, overlay, value_at
+from reconciler.document import (
+    ABSENT,
+    Json,
+    canonical_text,
+    digest,
+    duration_of,
+    overlay,
+    texts_at,
+    texts_in,
+    value_at,
+)
 
 NUMBERS = st.one_of(st.integers(), st.floats(allow_nan=False, allow_infinity=False))
 DOCUMENTS: st.SearchStrategy[Json] = st.recursive(
@@ -92,3 +104,29 @@ def test_no_value_where_there_is_no_path() -> None:
     assert value_at(document, ("a", 0, "b")) == 1
     for path in (("a", 1), ("a", "b"), ("x",), ("a", 0, "b", "c"), (0,)):
         assert value_at(document, path) is ABSENT
+
+
+@given(document=DOCUMENTS)
+def test_each_text_has_its_path(document: Json) -> None:
+    """The texts with their paths are all texts in their order, and each is at its path."""
+    found = [*texts_at(document)]
+
+    assert [text for _, text in found] == [*texts_in(document)]
+    assert [value_at(document, path) for path, _ in found] == [text for _, text in found]
+
+
+@pytest.mark.parametrize(
+    ("unit", "span"),
+    [
+        ("s", timedelta(seconds=1)),
+        ("m", timedelta(minutes=1)),
+        ("h", timedelta(hours=1)),
+        ("d", timedelta(days=1)),
+        ("w", timedelta(weeks=1)),
+    ],
+)
+def test_a_duration_is_a_number_of_its_unit(unit: str, span: timedelta) -> None:
+    """A duration is a number of its unit; another unit, or no unit, reads as none."""
+    assert duration_of(f"90{unit}", "smhdw") == 90 * span
+    assert duration_of(f"90{unit}", "smhdw".replace(unit, "")) is None
+    assert duration_of("90", "smhdw") is None

@@ -4,21 +4,31 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from random_documents import Case, cases
+from random_documents import Case, cases, shaped_pairs
 from random_server import stored
 
 from reconciler.document import (
     ABSENT,
+    ANY,
     Json,
+    ListItem,
+    ListItems,
     Missing,
+    Put,
     Shape,
+    Within,
     by_identity,
+    canonical_text,
     covers,
     differences,
+    followed,
+    identical,
     merge,
     same,
+    towards,
 )
 
 
@@ -174,3 +184,51 @@ def test_identities_are_the_declared_ones(case: Case) -> None:
         declared = by_identity(case.declared, case.shape)
 
         assert declared is None or list(declared) == list(by_identity(after, case.shape) or ())
+
+
+@given(drawn=shaped_pairs())
+def test_an_edit_makes_the_document_that_it_leads_to(drawn: tuple[Shape, Json, Json]) -> None:
+    """An edit towards a document makes it, and there is none towards an identical document."""
+    _, before, after = drawn
+    edit = towards(before, after)
+    made = before if edit is None else followed(before, edit, before)
+
+    assert canonical_text(made) == canonical_text(after)
+    assert (edit is None) == identical(before, after)
+
+
+@given(drawn=shaped_pairs())
+def test_an_edit_names_only_the_fields_that_differ(drawn: tuple[Shape, Json, Json]) -> None:
+    """The edit of an object has the fields that differ, and no other field."""
+    _, before, after = drawn
+    edit = towards(before, after)
+    if isinstance(edit, Within):
+        assert isinstance(before, dict)
+        assert isinstance(after, dict)
+        assert edit.fields.keys() == {
+            key
+            for key in before.keys() | after.keys()
+            if key not in before or key not in after or not identical(before[key], after[key])
+        }
+
+
+def test_the_edit_of_a_list_is_small() -> None:
+    """A field of an item changes alone, and a new item leaves all others as they are."""
+    same_items: list[Json] = [{"a": 1, "b": 2}] * 300
+    changed = towards([{"a": 1, "b": 2}], [{"a": 1, "b": 3}])
+    added = towards(same_items, [{"new": 1}, *same_items])
+
+    assert changed == ListItems((ListItem((0,), Within({"b": Put(3)})),))
+    assert isinstance(added, ListItems)
+    assert [item for item in added.items if item.edit is not None] == [
+        ListItem(None, Put({"new": 1}))
+    ]
+
+
+@pytest.mark.parametrize("name", ["", None, 1, "a"])
+def test_an_item_without_a_name_of_its_own(name: Json) -> None:
+    """A list has no identities where an item has no name, or the name of another."""
+    shape = Shape(items=Shape(fields={"id": ANY}), identity=("id",))
+
+    assert by_identity([{"id": "a"}, {"id": name}], shape) is None
+    assert by_identity([{"id": "a"}, {"id": "b"}], shape) == {"a": {"id": "a"}, "b": {"id": "b"}}

@@ -220,3 +220,21 @@ def test_pages_that_come_and_go() -> None:
         move((*place_of[1], 0), (*place_of[0], "one"), 0),
         Difference(("pages", 1), rest, ABSENT, "remove"),
     ]
+
+
+def test_another_kind_of_item_of_one_name() -> None:
+    """An item that goes and a row of its name that comes are two things, and no move."""
+    before, after = board(x=of(row("r", {"id": "s"}))), board(x=of(row("r"), row("s")))
+
+    assert {found.operation for found in differences(before, after, BOARD)} == {"add", "remove"}
+
+
+def test_a_list_behind_nested_lists() -> None:
+    """A move is found also where a named list of one level follows the nested lists."""
+    labels = Shape(items=Shape(fields={"id": ANY}), identity=("id",))
+    shape = Shape(fields={**BOARD.fields, "labels": labels})
+    was, now, found = BOTH_STAY
+    assert isinstance(was, dict)
+    assert isinstance(now, dict)
+
+    assert [*differences({**was, "labels": [ONE]}, {**now, "labels": [ONE]}, shape)] == found

@@ -11,7 +11,7 @@ from patching import patched
 from random_documents import BOARD, boards
 from random_server import stored
 
-from reconciler.document import ABSENT, Json, differences, merge, same, turned
+from reconciler.document import ABSENT, Json, differences, homes_in, key_of, merge, same, turned
 
 pytestmark = pytest.mark.promise("P14")
 
@@ -34,6 +34,18 @@ def items(document: Any) -> dict[str, Any]:
         for row in part["rows"]
         for item in row["items"]
     }
+
+
+@given(document=boards())
+def test_each_item_has_its_place(document: Json) -> None:
+    """Each item is found at the path of its list, and at its position there."""
+    found = homes_in(document, BOARD)
+    rows = BOARD.along(("parts", "", "rows", "", "items"))
+
+    for name, (part, row) in places(document).items():
+        (place,) = found[key_of(rows, name)]
+        assert place.path == ("parts", part, "rows", row, "items")
+        assert place.item == items(document)[name]
 
 
 @given(before=boards(once=False), after=boards(once=False))

@@ -2,18 +2,41 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
 
+import pytest
 from harness.sites import ALERT_ID, ALERT_SPEC, Site, manifest, unreachable
 
 from reconciler.api.client import Api
 from reconciler.document import ABSENT, Difference
 from reconciler.emulator import create_app
-from reconciler.model import Action, Change, Evidence, Manifest, Plan, Ref, Remembered, Source
-from reconciler.planning.guards import objections, with_guards
+from reconciler.model import (
+    Action,
+    Change,
+    Evidence,
+    LastEdit,
+    Manifest,
+    OverwritesEdit,
+    Plan,
+    Ref,
+    Remembered,
+    Source,
+    TakesOver,
+)
+from reconciler.planning import guards
+from reconciler.planning.guards import (
+    PlanUnderGuard,
+    objections,
+    with_feature_guards,
+    with_guards,
+)
 from reconciler.planning.guards.plan_limits import OpenIncidents
-from reconciler.project import Guards
+from reconciler.project import Environment, Guards, ProjectFile
 
+NOBODY = LastEdit()
 OTHER_ID = "9d0b6a52-6d8e-4f3f-8f0e-2f6a1c1e7f0e"
 
 
@@ -62,3 +85,52 @@ def test_incidents_that_cannot_be_listed(tmp_path: Path) -> None:
     silenced, other = site.ask(ask).changes
 
     assert (len(silenced.reasons), other.reasons) == (1, ())
+
+
+@dataclass
+class RowsByCause:
+    """Guards of features: each adds its cause to the digest of the plan that it gets."""
+
+    causes: tuple[str, ...]
+
+    def __contains__(self, cause: str) -> bool:
+        return cause in self.causes
+
+    def load(self, cause: str) -> Callable[[PlanUnderGuard], Awaitable[Plan]]:
+        """Return the guard of a cause."""
+
+        async def judged(asked: PlanUnderGuard) -> Plan:
+            return replace(asked.plan, digest=f"{asked.plan.digest} {cause}")
+
+        return judged
+
+
+def test_guards_of_features(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A guard with a cause in the plan gets, once, the plan that the guard before it returned."""
+    ref = Ref("Dashboard", "a")
+    reasons = TakesOver(NOBODY), OverwritesEdit((), NOBODY), OverwritesEdit((), NOBODY)
+    change = Change(
+        ref=ref,
+        manifest=Manifest(ref, {}, Source("a.yaml", 1)),
+        action=Action.UPDATE,
+        evidence=Evidence.LIVE,
+        observation=Remembered("id", {}),
+        declared={},
+        body={},
+        reasons=reasons,
+    )
+    plan = Plan(environment="local", target="t", digest="", changes=(change,))
+    monkeypatch.setattr(guards, "FEATURE_GUARDS", RowsByCause(("overwrites-edit", "freeze", "x")))
+
+    async def ask(api: Api) -> Plan:
+        return await with_feature_guards(
+            PlanUnderGuard(
+                api=api,
+                plan=plan,
+                environment=Environment(freeze={"windows": []}),
+                settings=ProjectFile(),
+                now=datetime(2025, 1, 31, tzinfo=UTC),
+            )
+        )
+
+    assert site.ask(ask).digest == " overwrites-edit freeze"

@@ -57,6 +57,18 @@ def test_events_that_name_nothing(site: Site) -> None:
     assert made.changes[0].reasons == ()
 
 
+@pytest.mark.parametrize("order", [1, -1])
+def test_events_of_two_alerts(site: Site, order: int) -> None:
+    """An incident with an event of the alert is the alert's, whatever other events it has."""
+    events: list[Json] = [
+        {"incidentEvent": {"id": "e1"}, "incidentEventExtendedMetadata": NAMED},
+        {"incidentEvent": {"id": "e1"}, "incidentEventExtendedMetadata": {"alertId": "other"}},
+    ]
+    site.meddle("GET", EVENTS, answer_with(200, {"items": events[::order]}))
+
+    assert [objection.code for objection in silenced(site).guarded] == ["alert-silenced"]
+
+
 def test_most_events(site: Site) -> None:
     """Of a history without end the newest thousand events are looked through, and no more."""
     other: Json = {"incidentEvent": {"id": "e9"}, "incidentEventExtendedMetadata": NAMED}

@@ -14,11 +14,19 @@ from reconciler.model import FLAGS, GUARDS, GuardViolation, Plan, Ref
 from reconciler.planning.guards import (
     MOST_LISTED,
     Agreed,
+    OverrideReasons,
+    consented,
     listed_of,
     listing_of,
     read_overridden,
     unmet,
     with_levels,
+)
+from reconciler.planning.guards.plan_limits import (
+    allowing,
+    overriding,
+    reviewing,
+    reviewing_file,
 )
 from reconciler.project import Guards
 
@@ -96,6 +104,18 @@ def test_raised(code: str) -> None:
 
 
 @pytest.mark.promise("S16")
+@pytest.mark.parametrize("code", CONTRACT)
+def test_remedies_of_a_raised_guard(code: str) -> None:
+    """A guard loses the remedies of a review where its level rises, and nothing where it stays."""
+    ways = (reviewing(), reviewing_file(), allowing(code, "local"), overriding(code))
+    plan = planned(replace(guard(code), remedies=ways))
+    raised = with_levels(plan, Guards.model_validate({"levels": {code: "explicit"}}))
+
+    assert with_levels(plan, Guards()).guarded == plan.guarded
+    assert raised.guarded[0].remedies == (ways[-1:] if CONTRACT[code] == "review" else ways)
+
+
+@pytest.mark.promise("S16")
 def test_levels_on_the_page() -> None:
     """The table of docs/guards.md has each code with its level, and the program has the same."""
     assert {code: (guard.level, guard.flag) for code, guard in GUARDS.items()} == {
@@ -163,11 +183,13 @@ def test_override_texts(texts: list[str], codes: dict[str, str], reason: str | N
     [
         ("slo-target-lowerd=agreed", "did you mean `slo-target-lowered`?"),
         ("x=1", "no guard `x`"),
+        ("x=1", ", takes-over,"),
         ("=1", "no guard ``"),
         ("protected=", "needs a reason"),
         ("protected", "needs a reason"),
         ("R/owner", "needs a reason"),
         ("destroys protected=agreed", "one code"),
+        (f"{' '.join(GUARDS)}=agreed", "one code"),
         ("PROTECTED", "did you mean `protected`?"),
         ("slo-target-lowerd", "did you mean `slo-target-lowered`?"),
         (" ", "needs a reason"),
@@ -177,3 +199,23 @@ def test_wrong_override_texts(text: str, said: str) -> None:
     """An unknown code is a usage error with the nearest one, and so is a missing reason."""
     with pytest.raises(UsageError, match=re.escape(said)):
         read_overridden([text])
+
+
+@pytest.mark.promise("S16")
+def test_overridden_rules() -> None:
+    """Only a rule that the project has can be overridden."""
+    overridden = OverrideReasons({"R/agreed": "by phone", "protected": "by phone"})
+    overridden.check_rules(["R/agreed"])
+
+    for known in ([], ["R/other"]):
+        with pytest.raises(UsageError, match="R/agreed"):
+            overridden.check_rules(known)
+
+
+@pytest.mark.promise("S16")
+def test_all_consented() -> None:
+    """A plan that is consented to has the same objections, and each of them is met."""
+    plan = planned(*map(guard, CONTRACT))
+
+    assert consented(plan).guarded == tuple(replace(one, is_met=True) for one in plan.guarded)
+    assert not any(objection.is_met for objection in plan.guarded)

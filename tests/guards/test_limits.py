@@ -27,7 +27,7 @@ from reconciler.model import (
     Source,
     Unknown,
 )
-from reconciler.planning.guards import Agreed, objections, unmet
+from reconciler.planning.guards import Agreed, guards_of_part, objections, unmet
 from reconciler.planning.guards.plan_limits import exceeded_limits, reviewing
 from reconciler.project import Guards
 
@@ -312,3 +312,26 @@ def test_a_part_is_no_way_below_the_minimum(seen: Observation, objected: int) ->
 
     assert len([*exceeded_limits(plan, guards)]) == objected
     assert [*exceeded_limits(replace(plan, perhaps_beside=beside(2)), guards)] == []
+
+
+@given(*[st.integers(0, 10)] * 3)
+def test_limits_of_a_part(boards: int, slos: int, views: int) -> None:
+    """A part keeps the limit of a kind exactly where its own changes of that kind exceed it."""
+    guards = Guards.model_validate({"maxChangePercent": 100, "maxChanges": 4})
+    counts = {"SLO": slos, "Dashboard": boards, "SavedView": views}
+    changes = {
+        kind: [replace(change(n, Action.UPDATE, SEEN), ref=Ref(kind, f"r{n}")) for n in range(10)]
+        for kind in counts
+    }
+    all_changes = tuple(found for of_kind in changes.values() for found in of_kind)
+    whole = Plan(environment="local", target="t", digest="", changes=all_changes)
+    whole = replace(whole, guarded=tuple(exceeded_limits(whole, guards)))
+    some = tuple(found for kind, count in counts.items() for found in changes[kind][:count])
+
+    kept = guards_of_part(whole, replace(whole, changes=some), guards)
+
+    assert len(whole.guarded) == len(counts)
+    assert set(kept) <= set(whole.guarded)
+    assert {kind for kind in counts for found in kept if f" {kind} " in found.message} == {
+        kind for kind, count in counts.items() if count > 4
+    }

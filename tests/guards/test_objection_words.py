@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,14 +20,17 @@ from reconciler.model import (
     Evidence,
     GuardViolation,
     Manifest,
+    NeverWritten,
+    Plan,
     Ref,
     Seen,
     Source,
     Unknown,
 )
-from reconciler.planning.guards import Agreed, unmet
+from reconciler.planning.guards import Agreed, guards_of_part, unmet
 from reconciler.planning.guards.plan_limits import exceeded_limits
 from reconciler.project import Guards
+from reconciler.runtime.advice import in_job
 
 GOLDEN = Path(__file__).parent / "golden" / "objections.txt"
 OF_OTHERS = ("overwrites-edit", "takes-over")
@@ -48,6 +54,36 @@ def test_allowed(allowed: tuple[str, ...]) -> None:
         left = [objection for objection in asked(one) if objection.code not in allowed]
 
         assert asked(one, *allowed) == left
+
+
+UNSEEN = plan(planned(Ref("AlertDefinition", "a"), Action.ASSERT, NeverWritten()))
+
+
+@pytest.mark.parametrize("sample", [*PLANS.values(), UNSEEN], ids=[*PLANS, "never written"])
+@pytest.mark.parametrize(("within", "sign"), [(nullcontext, " "), (in_job, ": ")])
+def test_own_override(
+    sample: Plan, within: Callable[[], AbstractContextManager[None]], sign: str
+) -> None:
+    """An override that an objection names is of its own code alone, in CI too."""
+    with within():
+        found = asked(sample)
+
+    for objection in found:
+        for remedy in objection.remedies:
+            named = re.findall(r"override-guard(.*?)`", remedy)
+            assert named == [f"{sign}{objection.code}=REASON"] * len(named)
+
+
+@pytest.mark.parametrize("sample", PLANS.values(), ids=PLANS)
+def test_objections_of_a_part(sample: Plan) -> None:
+    """A part with the changes that are objected to keeps the objections, any other part none."""
+    other = planned(Ref("SLO", "other"), Action.UPDATE)
+    samples = planned(Ref("LogPolicySet", "all"), Action.UPDATE)
+    changes = sample.changes or (samples,)
+    whole = replace(sample, changes=(*changes, other), guarded=tuple(asked(sample)))
+
+    assert guards_of_part(whole, replace(whole, changes=changes), Guards()) == whole.guarded
+    assert guards_of_part(whole, replace(whole, changes=(other,)), Guards()) == ()
 
 
 @pytest.mark.parametrize("code", [*REVIEWED, "looks-like-rename", "protected"])

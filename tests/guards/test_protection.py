@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+import sample_objections as samples
 from harness.routes import SLOS
 from harness.sites import (
     ALERT_ID,
@@ -19,7 +20,7 @@ from harness.sites import (
     policy_set,
 )
 
-from reconciler.document import Json
+from reconciler.document import Difference, Json
 from reconciler.model import Action, Manifest, ProtectionTurns, Ref
 from reconciler.planning.guards import Agreed, objections, unmet
 from reconciler.project import Guards
@@ -157,3 +158,19 @@ def test_override_keeps_protection(site: Site) -> None:
     site.apply(protected(dashboard(description="forced")))
 
     assert codes(site, dashboard(description="again")) == ["protected"]
+
+
+def test_accepted_edit() -> None:
+    """The refusal of an edit that someone made live says that it is an edit of so many fields."""
+    (found,) = objections(
+        samples.plan(
+            replace(
+                samples.planned(samples.BOARD, Action.KEEP),
+                protected=True,
+                since_applied=(Difference(samples.TITLE, "a", "b"),),
+            )
+        ),
+        Guards(),
+    )
+
+    assert "edit of 1 field " in found.said

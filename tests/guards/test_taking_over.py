@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import sample_objections as samples
 from harness.doors import Ran, in_this_process
 from harness.served import Served
 from harness.sites import (
@@ -23,12 +25,15 @@ from harness.sites import (
 )
 from harness.stores import NO_TIME
 from harness.workspaces import ALERT, Workspace, project_at
+from hypothesis import given
+from hypothesis import strategies as st
 
 from reconciler.api.client import Api
 from reconciler.document import Json
 from reconciler.journal.entries import ImportedEntry, Settled
-from reconciler.model import Manifest, NoJournal, OldJournal, Plan
-from reconciler.planning.guards import Agreed, objections, unmet, with_guards
+from reconciler.model import Action, Manifest, NeverWritten, NoJournal, OldJournal, Plan, Ref
+from reconciler.planning.guards import Agreed, guards_of_part, objections, unmet, with_guards
+from reconciler.planning.guards.plan_limits import MOST_NAME_PAGES
 from reconciler.project import Guards
 from reconciler.report.reasons import notes_of
 
@@ -179,6 +184,55 @@ def test_names_unread(site: Site) -> None:
 
     assert "could not be" in objection.said
     assert "not you" in objection.said
+
+
+@given(*[st.integers(0, 2)] * 3, st.booleans())
+def test_each_name_counts_once(another: int, declared: int, unknown: int, unread: bool) -> None:
+    """Each alert counts with another name, with the declared name, or without a known name."""
+    found = [("Other",)] * another + [("Errors", "Other")] * declared + [()] * unknown
+    changes = [
+        samples.planned(
+            Ref("AlertDefinition", f"a{number}"), Action.ASSERT, NeverWritten(known, "Errors")
+        )
+        for number, known in enumerate(found)
+    ]
+    plan = samples.plan(*changes)
+    told = objections(plan, Guards(), unnamed="not you") if unread else objections(plan, Guards())
+    said = "".join(objection.said for objection in told if objection.code == "takes-over")
+
+    assert re.findall(r"^(\d+) AlertDefinition", said) == [str(len(found))] * bool(found)
+    _, has_another, named = said.partition("another name for")
+    assert bool(has_another) == bool(another)
+    assert re.findall(r"`AlertDefinition/a(\d)`", named) == [*"01"][:another]
+    assert re.findall(r"declared name for (\d+)", said) == [str(declared)] * bool(declared)
+    assert ("could not be read: `not you`" in said) == (unread and bool(found))
+    assert ("no name for any" in said) == (bool(unknown) and not (unread or another or declared))
+
+
+def test_part_that_takes_over() -> None:
+    """A part keeps the objection to taking over exactly where it takes something over."""
+    ours, taken = (Ref("AlertDefinition", name) for name in ("ours", "taken"))
+    others = samples.planned(taken, Action.ASSERT, NeverWritten())
+    own = samples.planned(ours, Action.ASSERT)
+    whole = samples.plan(own, others)
+    whole = replace(whole, guarded=objections(whole, Guards()))
+
+    assert [objection.code for objection in whole.guarded] == ["takes-over"]
+    assert guards_of_part(whole, samples.plan(others), Guards()) == whole.guarded
+    assert guards_of_part(whole, samples.plan(own), Guards()) == ()
+
+
+def test_endless_names(site: Site) -> None:
+    """Of a history without end so many pages are read for names, and no more."""
+    pages = [
+        answer_with(200, {"items": [], "pagination": {"nextPageToken": f"page {number}"}})
+        for number in range(MOST_NAME_PAGES + 2)
+    ]
+    site.meddle("GET", INCIDENT_EVENTS, *pages)
+
+    guarded(site, alert())
+
+    assert site.count("GET", INCIDENT_EVENTS) == MOST_NAME_PAGES
 
 
 def test_few_requests(site: Site) -> None:

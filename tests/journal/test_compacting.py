@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from journals import AT, RUN, VIEW, WRITE, all_entries, started, written
+from journals import AT, RUN, VIEW, WRITE, all_entries, filled, read, started, written
 
 from reconciler.journal.content import entry_document, parse_entry
 from reconciler.journal.entries import (
@@ -18,6 +20,7 @@ from reconciler.journal.entries import (
     WrittenEntry,
 )
 from reconciler.journal.history import History, compacted, runs_of, words_of
+from reconciler.journal.store import ending_of
 from reconciler.model import Ref
 
 LATER = "2026-01-31T09:00:00Z"
@@ -146,3 +149,20 @@ def test_words_of_an_append() -> None:
         words_of([run_entry("one"), OverrideEntry(at=AT, reason="canary")])
         == "apply by alice; guard overridden"
     )
+
+
+@pytest.mark.parametrize("times", [0, 1, 2, 3])
+def test_ends_from_before(tmp_path: Path, times: int) -> None:
+    """However often a journal was compacted, it goes on from its former end, no other does."""
+    file = tmp_path / "journal.jsonl"
+    filled(file, [run_entry("one")], WRITE)
+    before = ending_of(file.read_bytes())
+    other = tmp_path / "other.jsonl"
+    filled(other, [run_entry("another")], WRITE)
+    for path in [file, other] * times:
+        journal = read(path)
+        with journal.locked():
+            journal.compact(run_entry("compacting", "journal compact"))
+
+    assert read(file).content.goes_on_from(before)
+    assert not read(other).content.goes_on_from(before)

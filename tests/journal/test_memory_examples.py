@@ -19,6 +19,7 @@ from reconciler.journal.entries import (
 )
 from reconciler.journal.history import History, Memory, compacted
 from reconciler.journal.line_fields import Rewritten
+from reconciler.model import ServerInfo
 
 BODY: dict[str, Json] = {"name": "Errors"}
 FIRST, SECOND, THIRD = (started(declared={"name": name}) for name in ("1", "2", "3"))
@@ -220,3 +221,14 @@ def test_compacted() -> None:
         CREATE,
         Compacted(at="later", ref=VIEW, remote_id=None, exists=False, attempts=0, protect=False),
     ]
+
+
+def test_what_an_answer_reports() -> None:
+    """The last write has the revision and all else that the service reported of it."""
+    told = ServerInfo(version="3", updated=AT)
+    history = History()
+    history.add([CREATE, replace(written(), revision="r3", told=told)])
+    last = history.of(VIEW).last
+
+    assert last is not None
+    assert (last.revision, last.told) == ("r3", told)

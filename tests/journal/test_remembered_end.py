@@ -9,6 +9,7 @@ from harness.stores import journal_at
 from journals import WRITE, filled, read, refused
 
 from reconciler.errors import InvalidInput, JournalError
+from reconciler.journal.store import Ending, remember, remembered
 
 
 @pytest.fixture
@@ -90,3 +91,15 @@ def test_a_run_that_reads_what_was_written(file: Path) -> None:
 
     assert record.read_bytes() != remembered
     assert read(file).is_old_copy
+
+
+def test_an_end_in_a_file(tmp_path: Path) -> None:
+    """A file has the end that was written last, and none before, or once it is damaged."""
+    file = tmp_path / "ends" / "own"
+    assert remembered(file) == Ending()
+    for ending in (Ending("e1", "r1", "h1"), Ending("e2", "r2", "h2")):
+        remember(file, ending)
+        assert remembered(file) == ending
+
+    file.write_text("{")
+    assert remembered(file) == Ending()

@@ -267,6 +267,20 @@ def test_compacted_header(tmp_path: Path) -> None:
     assert read(tmp_path / "j").history.memories == journal.history.memories
 
 
+@pytest.mark.parametrize("command", ["", "reconciler apply"])
+def test_who_began_it(tmp_path: Path, command: str) -> None:
+    """A journal names the command that began it unasked, and no command else, compacted too."""
+    journal = journal_at(tmp_path / "j")
+    journal.begun_by = command
+    with journal.locked():
+        journal.append([started()])
+    assert journal.history.begun_unasked == read(tmp_path / "j").history.begun_unasked == command
+    with journal.locked():
+        journal.compact(run_entry("short"))
+
+    assert journal.history.begun_unasked == read(tmp_path / "j").history.begun_unasked == command
+
+
 def test_where_none_is(tmp_path: Path) -> None:
     """A new journal has a seed of its own, and no run says what it was not told."""
     one, other = (journal_at(tmp_path / name) for name in "ab")
@@ -277,3 +291,18 @@ def test_where_none_is(tmp_path: Path) -> None:
     assert one.history.seed
     assert one.history.seed != other.history.seed
     assert (entry.commit, entry.digest) == ("", "")
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"), [("30", 30), ("30s", 30), ("5m", 300), (" 2h ", 7200), ("24h", 86400)]
+)
+def test_time_to_wait(text: str, seconds: int) -> None:
+    """The time to wait for a lock is a number of seconds, minutes or hours, up to a day."""
+    assert LockTimeout.of(text).seconds == seconds
+
+
+@pytest.mark.parametrize("text", ["", "m", "1d", "-1", "25h", "86401"])
+def test_no_time_to_wait(text: str) -> None:
+    """Any other text, and more than a day, is no time to wait for a lock."""
+    with pytest.raises(ValueError, match="duration"):
+        LockTimeout.of(text)

@@ -7,10 +7,12 @@ from typing import Any
 
 import pytest
 
+from reconciler.api.replies import ReadLog
+from reconciler.journal.entries import LastWrite
 from reconciler.journal.history import Memory
 from reconciler.model import Absent, LastEdit, Manifest, Ref, Seen, Source
 from reconciler.planning.decide import Knowledge, PlanTarget, decide
-from reconciler.planning.decision_cache import NOTHING_KEPT, Decisions
+from reconciler.planning.decision_cache import NOTHING_KEPT, DecisionCache, Decisions
 
 REF = Ref("SLO", "checkout")
 SLO = Manifest(REF, {"name": "Checkout", "description": "d"}, Source("a.yaml", 1))
@@ -70,3 +72,20 @@ def test_what_waits_for_others(decisions: list[Knowledge]) -> None:
 
     assert decisions == []
     assert early._made == {}
+
+
+def test_what_is_kept_of_an_observation() -> None:
+    """Of a resource that stays as it is, all facts that were observed are kept but its document."""
+    edit = LastEdit(who="a", at="2025-01-31T09:00:00Z", revision="7")
+    seen = Seen("id", SLO.spec, version="v7", edit=edit, by_hand=True, revision="r7")
+    last = LastWrite(remote_id="id", at="2025-01-31T09:00:00Z", declared=SLO.spec, rewritten=())
+    memory = Memory(remote_id="id", last=last, exists=True)
+    knowledge = replace(KNOWN, observation=seen, memory=memory)
+    reads = {REF: ReadLog(made=[("/slos/id", "sum", "")])}
+    early = Decisions(lambda *_: knowledge, DecisionCache(), _reads=reads)
+
+    kept = early.observed(SLO, seen)
+
+    assert kept == replace(seen, document={})
+    change = early.decide(SLO, replace(knowledge, observation=kept))
+    assert (change.manifest, change.observation) == (SLO, kept)

@@ -22,10 +22,11 @@ from harness.sites import (
     paths,
 )
 
+from reconciler.api.client import Api
 from reconciler.document import Json
 from reconciler.journal.entries import Entry, Forgotten, IdentifiedEntry, ImportedEntry, Renamed
 from reconciler.journal.history import compacted
-from reconciler.model import Drift, Manifest, Ref, RenamedFrom
+from reconciler.model import Drift, DriftReport, Manifest, Ref, RenamedFrom
 from reconciler.planning.decide import OlderSeals
 from reconciler.planning.find_drift import find_drift
 from reconciler.redaction.templates import (
@@ -249,6 +250,26 @@ def test_older_secret_after_a_rename(site: Site) -> None:
 
     assert any(isinstance(reason, RenamedFrom) for reason in change.reasons)
     assert "canary" not in str((change.differences, change.before, change.lost))
+
+
+def test_drift_of_an_object_that_had_another_name(site: Site) -> None:
+    """Drift shows no value that a secret of the object had under its former name."""
+    site.apply(dashboard(description=secret(FIRST)))
+    site.apply(dashboard(description=secret(SECOND)))
+    stored = site.outside("GET", f"{BY_SLUG}/checkout")["dashboard"]
+    edited = {**stored, "name": f"curl -H {FIRST}"}
+    site.outside("PUT", DASHBOARDS, {"dashboard": edited, "requestId": "x"})
+    entries, history = site.journal.entries, site.journal.history
+    declared = replace(dashboard(description=secret(SECOND)), ref=OTHER_NAME)
+    declared = replace(declared, remote_id=stored["id"])
+
+    async def look(api: Api) -> DriftReport:
+        return await find_drift(api, [declared], history, SALT, older=OlderSeals(lambda: entries))
+
+    (drift,) = site.ask(look).found
+
+    assert isinstance(drift.live, dict)
+    assert "canary" not in str((drift.live, drift.differences))
 
 
 def test_drifted_secret(site: Site) -> None:

@@ -15,6 +15,7 @@ from harness.sites import (
 )
 
 from reconciler.document import Json
+from reconciler.journal.history import History, Memory
 from reconciler.model import Action, Manifest, Plan, Ref, Watchers
 from reconciler.planning.consequences import known_alerts, watchers_of
 from reconciler.report.sections import reported_watchers
@@ -126,3 +127,19 @@ def test_an_answer_that_does_not_say(applied: Site) -> None:
 
     plan = replace(NOTHING_PLANNED, watchers={CHECKOUT: Watchers(refs=(BUDGET,))})
     assert reported_watchers(outcome, plan) is None
+
+
+def test_known_alerts() -> None:
+    """The known alerts are those with an id, remembered or declared, and no other kind is."""
+    remembered = Ref("AlertDefinition", "remembered")
+    history = History(
+        {
+            remembered: Memory(remote_id=STRANGER),
+            Ref("AlertDefinition", "lost"): Memory(),
+            CHECKOUT: Memory(remote_id="an-slo"),
+        }
+    )
+
+    found = known_alerts([watching(), slo()], history)
+
+    assert found == {STRANGER: remembered, ALERT_ID: watching().ref}

@@ -8,7 +8,9 @@ from harness.sites import PLACE, Site
 from reconciler.document import Json
 from reconciler.features.rollback.roll_back import Found, undone_rollbacks, with_restored
 from reconciler.journal.entries import RunEntry
-from reconciler.journal.history import RunSummary
+from reconciler.journal.history import Memory, RunSummary
+from reconciler.journal.line_fields import FieldTakenBack, TakenBack
+from reconciler.kinds import BY_NAME
 from reconciler.model import (
     Action,
     Change,
@@ -17,11 +19,13 @@ from reconciler.model import (
     Plan,
     Ref,
     RollsBack,
+    Seen,
     Selected,
     Source,
     UndoesRollback,
     Unknown,
 )
+from reconciler.planning.consequences import rollbacks_undone
 from reconciler.planning.guards import UnderReview
 from reconciler.project import Guards
 from reconciler.redaction.templates import RefHole, Template, resolve
@@ -79,3 +83,36 @@ def test_digest_of_a_selection(site: Site) -> None:
     made = with_restored(chosen, PLACE, found, remark, ())
 
     assert made.digest == chosen.digest != site.plan().digest
+
+
+@pytest.mark.promise("S14")
+@pytest.mark.parametrize(
+    ("declared", "live", "is_undone"),
+    [
+        ({"name": "new"}, {"name": "old"}, True),
+        ({"name": "new"}, {"name": "new"}, False),
+        ({"name": "old"}, {"name": "old"}, False),
+        ({"name": "third"}, {"name": "old"}, False),
+    ],
+)
+def test_what_undoes_a_rollback(
+    declared: dict[str, Json], live: dict[str, Json], *, is_undone: bool
+) -> None:
+    """Only a field that is declared as before the rollback, and is not live so, undoes it."""
+    at = "2026-03-02T18:04:11Z"
+    field = FieldTakenBack(path=("name",), wrote="new", put="old")
+    taken = TakenBack(at=at, actor="alice", fields=(field,))
+    change = Change(
+        ref=SLO,
+        manifest=Manifest(SLO, declared, Source("all.yaml", 1)),
+        action=Action.UPDATE,
+        evidence=Evidence.LIVE,
+        observation=Seen(ID, live),
+        declared=declared,
+        body=declared,
+    )
+
+    found = rollbacks_undone(BY_NAME["SLO"], change, Memory(taken_back=(taken,)))
+
+    undone = UndoesRollback((("name",),), "alice", at)
+    assert [*found] == [undone] * is_undone
