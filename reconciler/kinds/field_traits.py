@@ -99,7 +99,7 @@ class ObservedPart(Part):
 
 
 class PartlyKnown(Part):
-    """An object of the API document with more fields than it shows."""
+    """An object with more fields than the API document shows."""
 
     complete: ClassVar[bool] = False
 
@@ -253,7 +253,7 @@ _UNITS = {Unit.MILLISECONDS: 1, Unit.SECONDS: 1_000, Unit.MINUTES: 60_000}
 
 
 def duration_in(unit: Unit | None, text: str) -> int | None:
-    """Return `15m` or `1 hour` in a unit of time; None for other text and other units."""
+    """Return a duration, as `15m` or `1 hour`, in whole units; None if that is impossible."""
     found = _DURATION.fullmatch(text.strip().lower())
     if found is None or unit not in _UNITS:
         return None
@@ -263,7 +263,7 @@ def duration_in(unit: Unit | None, text: str) -> int | None:
 
 
 class ValueCoverage(Enum):
-    """The meaning of a list of values for any other value."""
+    """The meaning of a value that is not in the list."""
 
     CLOSED = "there is none"
     KNOWN = "none is known"

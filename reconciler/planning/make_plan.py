@@ -387,7 +387,7 @@ def orphans_in(history: History, manifests: Sequence[Manifest]) -> list[tuple[Re
 def displaced_in(history: History, manifests: Sequence[Manifest]) -> list[tuple[Ref, Memory]]:
     """Return the resources written under names that declare something quite different now.
 
-    Names that were exchanged in a circle look like edits, each by itself.
+    If names were exchanged in a circle, each exchange alone looks like an edit.
     """
     found = []
     for manifest in manifests:

@@ -26,7 +26,7 @@ Observer: TypeAlias = Callable[[Api, Manifest, Memory], Awaitable[Observation | 
 def observe_one(
     api: Api, manifest: Manifest, memory: Memory
 ) -> Awaitable[Observation | ReconcilerError]:
-    """Observer one resource. Raises errors about the service as a whole."""
+    """Observe one resource. Raises errors about the service as a whole."""
     return observe(BY_NAME[manifest.ref.kind], api, manifest, memory)
 
 
@@ -37,11 +37,11 @@ SIDE_BY_SIDE = 4
 async def observe_all(
     api: Api, manifests: Sequence[Manifest], history: History, observe: Observer = observe_one
 ) -> dict[Ref, Observation]:
-    """Observer every manifest.
+    """Observe every manifest.
 
     An error that concerns the whole service cancels the other reads and is raised. One unusable
     answer becomes `Unread`, and the other manifests are observed. Where no answer is usable, the
-    service is at fault, and that is raised.
+    service is at fault, and an ExceptionGroup is raised.
     """
     with ExitStack() as noted:
         counts = Counter(manifest.ref.kind for manifest in manifests)

@@ -189,8 +189,8 @@ WATCHED = ("sloThreshold", "sloDefinition", "sloId")
 def unwatched(neighbours: kind.Neighbours) -> Iterator[tuple[Manifest, kind.SpecFinding]]:
     """Yield the SLOs that no alert watches, in a workspace with alerts that watch SLOs.
 
-    Nothing is certain if there are alerts of other environments. An SLO without an id is left out
-    if an alert watches an unknown id.
+    Alerts of other environments might watch them, so with such alerts nothing is yielded. An SLO
+    without an id is left out if an alert watches an unknown id.
     """
     if any(ref.kind == ALERT for ref in neighbours.elsewhere):
         return

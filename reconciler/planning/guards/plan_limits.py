@@ -293,8 +293,8 @@ class _Figures:
 def exceeded_limits(plan: Plan, guards: Guards) -> Iterator[GuardViolation]:
     """Yield one objection for each kind that would change too much.
 
-    Creates do not count. Nor does a change that is not a weakening, of a resource that is neither
-    seen nor remembered.
+    Creates do not count. A resource that is neither seen nor remembered counts only if the change
+    weakens it.
     """
     of_kinds: dict[str, list[Change]] = {}
     for change in plan.declared:
