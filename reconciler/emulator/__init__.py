@@ -1,10 +1,9 @@
 """The whole management API on one machine: a Starlette application over SQLite.
 
-It does what the API document says (docs/endpoints.md); what that leaves open
-follows the profile (docs/emulator.md). Nothing here comes from the rest of the
-package, so that one misreading of the API cannot cancel itself out. Names are
-loaded on first use, as a command that does not start the emulator must not pay
-for it.
+It does what the API document says (docs/endpoints.md); what that leaves open follows the profile
+(docs/emulator.md). Nothing here comes from the rest of the package: if both misread the API in the
+same way, no test would show it. Names are loaded on first use, as a command that does not start the
+emulator must not pay for it.
 """
 
 from importlib import import_module

@@ -252,7 +252,7 @@ class AlertDefProperties(wire.WireObject):
 
 
 class AlertDefToReplace(wire.WireObject):
-    """One item of the bulk replace; its properties are checked apart from those of others."""
+    """One item of the bulk replace; its properties are checked separately."""
 
     read_only: ClassVar[frozenset[str]] = frozenset(
         {"alertVersionId", "createdTime", "updatedTime", "lastTriggeredTime", "status"}

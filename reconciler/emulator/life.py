@@ -162,7 +162,8 @@ class LivingAlert:
     def _haste(self) -> float:
         """How often it fires, as a factor: the longer the metric has to be bad, the lower.
 
-        The usual half of the time is 1, and the whole time a twentieth.
+        It is 1 if the metric must be bad half of the time, as usual; 1/20 if it must be bad all the
+        time.
         """
         match self.properties:
             case {"metricThreshold": {"rules": [{"condition": {"forOverPct": int(share)}}, *_]}}:
@@ -223,7 +224,7 @@ class Trouble:
         return [records.KeyValue(key=key, value=text) for key, text in declared.items()]
 
     def emit(self, kind: str, moment: datetime) -> None:
-        """Add an alert event; both of one trigger share their dedup key."""
+        """Add an alert event; the two events of a trigger have the same dedup key."""
         alert, properties = self.alert, self.alert.properties
         version = alert.record["alertVersionId"]
         event = records.AlertEvent(

@@ -133,7 +133,7 @@ class Profile:
     # The keys of every object: as they were sent, with those of the service behind them, or in the
     # reversed order of the alphabet.
     key_order: Literal["as_sent", "reversed"] = "as_sent"
-    # Integers of 64 bits: as sent, a number or its digits, or digits.
+    # Integers of 64 bits: as they were sent, as a number or as text, or always as text.
     int64: Literal["as_sent", "text"] = "as_sent"
     # Ids of other things inside a record, as that of the SLO that an alert watches: as sent, or in
     # small letters.
@@ -188,9 +188,9 @@ class Profile:
     # Whether endpoints 11, 12 and 14 take both SLIs, or only the one the document names for each:
     # request-based on POST, window-based on PUT and validate.
     slis: Literal["either", "documented"] = "either"
-    # What endpoint 14 judges: any SLO, or only one that is there, else 400 without an id and 404
-    # with an unknown one, or of those only what the document names: an SLO with a window-based SLI,
-    # else 400.
+    # What endpoint 14 judges: any SLO; only one that exists, with 400 for no id and 404 for an
+    # unknown id; or, as the document says, only one that exists and has a window-based SLI, with
+    # 400 for any other SLI.
     validation: Literal["any", "existing", "documented"] = "any"
     # Whether a stored policy comes back with its `logRules`, or without.
     policy_severities: Literal["hidden", "returned"] = "hidden"

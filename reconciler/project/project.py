@@ -130,8 +130,8 @@ NAMELESS = "default"
 class Project:
     """A project file and the folder that its paths are relative to.
 
-    `unmerged` are the environments that have other settings in the file than those in force, which
-    are the default branch's.
+    `unmerged` are the environments with settings in the file that differ from those of the default
+    branch, which are in force.
     """
 
     root: Path
@@ -342,7 +342,7 @@ class Readable:
     gone: frozenset[Place] = frozenset()
 
     def as_written(self, finding: Finding) -> Finding:
-        """Return a finding about these settings at its place in the file, which has more items."""
+        """Return a finding with its path in the file, in which invalid items are still counted."""
         return replace(finding, path=_as_written(finding.path, self.gone))
 
 

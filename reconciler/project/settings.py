@@ -81,7 +81,7 @@ def check_filled(journal: str) -> None:
 
 
 def first_filled(journal: str) -> str:
-    """Return the journal of the only shard of one."""
+    """Return the journal of shard 1/1."""
     return journal.replace(SHARD, Shard(1, 1).key)
 
 
@@ -321,7 +321,7 @@ class _Extended(_Strict):
     def setting(self, name: str, sort: type[T]) -> T | None:
         """Return a setting of a feature by its name in YAML; None where it is of another type.
 
-        A setting without the feature is None, too.
+        Without the feature, it is None too.
         """
         value = getattr(self, name, None)
         return value if isinstance(value, sort) else None
