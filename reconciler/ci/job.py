@@ -203,8 +203,8 @@ class Job:
     def _judged(self, secrets: Mapping[str, str] | None, *, refused: str = "") -> ProjectTrust:
         """Check the manifests, and return what may be used of them.
 
-        Raises as `_check_valid` does, and GuardRefused where a change may not do what is `refused`
-        to it; "" for nothing.
+        Raises as `_check_valid` does. With `refused`, which begins the message, raises GuardRefused
+        for an untrusted change.
         """
         talk = self.talk
         checked, use = checkout.check_and_judge(talk.event, talk.inputs, self.options, secrets)
@@ -490,7 +490,7 @@ def owners_of(path: str, rules: Sequence[OwnerRule]) -> tuple[str, ...]:
 
 
 def read_owners(text: str, place: str = PLACES[0]) -> list[OwnerRule]:
-    """Read a file. Sections count only in the place of the forge that has them."""
+    """Read a file. Sections are read only in the place of the forge that has sections."""
     rules: list[OwnerRule] = []
     section, usual = "", tuple[str, ...]()
     for line in text.splitlines():

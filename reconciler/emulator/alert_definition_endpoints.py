@@ -21,7 +21,7 @@ from reconciler.emulator.endpoint import Call, Records, Resource
 
 @dataclass(frozen=True)
 class DescribedAs:
-    """A part of `Annotated`: the field accepts what its type accepts, and has a model as schema."""
+    """A marker in `Annotated`: the field accepts what its type says; `model` is its schema."""
 
     model: type[wire.WireObject]
 

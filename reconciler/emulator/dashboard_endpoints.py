@@ -5,7 +5,7 @@ Where the API document is silent, a write behaves so:
 - A POST with a `requestId` seen before returns the same `dashboardId` and does nothing, whatever
   else it holds, and even when that dashboard was deleted since.
 - A dashboard that is sent without a slug has none, unless the profile makes slugs: then a POST
-makes one of the name, and a PUT keeps the slug that it has.
+  makes one of the name, and a PUT keeps the slug that it has.
 - A PUT without `isLocked` leaves the lock as it is. A lock stops no write: the document does not
   name the writes that it would stop.
 """
