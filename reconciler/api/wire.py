@@ -163,7 +163,7 @@ class Pace:
                 place.set_result(None)
 
 
-# The first match counts, so particular hints come before general ones.
+# The first match is used, so particular hints come before general ones.
 _HINTS: tuple[tuple[str, str], ...] = (
     ("certificate has expired", "the certificate, or the clock of this machine, is out of date"),
     ("not yet valid", "the certificate, or the clock of this machine, is out of date"),

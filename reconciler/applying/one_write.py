@@ -117,7 +117,8 @@ class Scribe:
     def backup(self, change: model.Change) -> journaled.Backup | None:
         """Return what is live before a change replaces it; None where the plan did not see it.
 
-        It is what the plan saw: it was read again right before the write and was the same.
+        The backup is what the plan saw: live was read again right before the write and was the
+        same.
         """
         seen = change.observation
         if change.action is not model.Action.UPDATE or not isinstance(seen, model.Seen):

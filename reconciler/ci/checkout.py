@@ -342,7 +342,7 @@ def _named(path: Path, top: Path) -> str:
 
 
 def _is_of(origin: str, repository: str) -> bool:
-    """Return whether an address is of the event's repository; true for one without a host."""
+    """Return whether an address is that of the event's repository, or has no host."""
     parts = urlsplit(origin)
     # For example git@forge.example.com:team/shop.git
     host, colon, path = origin.partition(":") if not parts.scheme else ("", "", "")

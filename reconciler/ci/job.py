@@ -2,8 +2,9 @@
 
 A step keeps its results as it goes on, and raises what prevents it, so that a failure loses nothing
 of earlier steps. A plan fails for refusals that the change causes: guards that no review lifts, and
-blocked resources. Refusals that the plan of the base branch has too do not count. The owners of the
-manifests of a change are those of the base branch, never of the change itself. Source: docs/ci.md.
+blocked resources. Refusals that the plan of the base branch has too do not fail it. The owners of
+the manifests of a change are those of the base branch, never of the change itself. Source:
+docs/ci.md.
 """
 
 import asyncio
@@ -59,7 +60,8 @@ DECIDED_AT_THE_APPLY: Final = (FROZEN, NEW_JOURNAL, NOT_APPROVED)
 def refusals_of(made: model.Plan, session: open_session.Session, event: Event) -> results.Refusals:
     """Return the refusals of a plan that the plan of the base branch does not have.
 
-    Without an event there is no base branch, and all count. On the default branch none counts.
+    Without an event there is no base branch, and all are returned. On the default branch none is
+    returned.
     """
     found = _refusals_in(made)
     if not found.codes:
@@ -87,7 +89,8 @@ def failure_of(
 ) -> results.Failure | None:
     """Return why a job fails after its plan; None where it does not.
 
-    It fails where the plan is not complete, and, with `fails`, where the change causes refusals.
+    The job fails where the plan is not complete, and, with `fails`, where the change causes
+    refusals.
     """
     unknown = plan_and_drift.failures_of(made)
     if unknown:

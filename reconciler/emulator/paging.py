@@ -206,7 +206,7 @@ class Listing:
     def _criterion(self, field: str, direction: str) -> tuple[str, bool]:
         """Return a field and whether it descends; empty or `..._UNSPECIFIED` means the usual.
 
-        Only the last word of a direction counts, as its prefix is not documented.
+        Only the last word of a direction is used, as its prefix is not documented.
         """
         name = field or self.fields[0]
         if name not in self.fields:

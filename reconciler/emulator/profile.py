@@ -171,8 +171,8 @@ class Profile:
     # The same texts: stored in the characters that were sent, or normalised to NFC, so that `e` and
     # an accent become one character.
     unicode: Literal["as_sent", "nfc"] = "as_sent"
-    # A POST of a dashboard with a requestId seen before: the first dashboardId and nothing else
-    # happens, even when that dashboard is gone by now, or only while it is there, or never.
+    # A POST of a dashboard with a requestId seen before returns the first dashboardId and does
+    # nothing: always, even if that dashboard is gone; only while it exists; or never.
     request_ids: Literal["deduplicated", "deduplicated_if_there", "ignored"] = "deduplicated"
     # A PUT of a dashboard, SLO or saved view that is not there: 404, or it is created under that
     # id.
@@ -232,7 +232,7 @@ class Profile:
     # `filter.searchQuery.text=x`; the other way is 400.
     text_filters: Literal["plain", "wrapped"] = "plain"
     # The form of a label filter: `filter.contextualLabels.region=eu`, or objects of `key` and
-    # `value`, for which the other way is 400.
+    # `value`, the other form is 400.
     label_filters: Literal["map", "pairs"] = "map"
     # Reads of one record that the document does not show, by kind.
     reads: Annotated[

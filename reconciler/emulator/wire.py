@@ -448,7 +448,7 @@ def in_form(answer: Rendered, model: type[WireObject], profile: Profile) -> Rend
 def _steps(profile: Profile) -> Iterator[Callable[[Any, type[WireObject]], Any]]:
     """Yield the steps that rewrite an answer, in order; none where no answer is rewritten.
 
-    A step gets the model too, which shows which keys are fields, and which are of a map.
+    A step also gets the model, which distinguishes fields from keys of a map.
     """
     if profile.zero_values == "rendered" or profile.empty_objects == "rendered":
         yield partial(_rewritten, rewrite=partial(_with_unsent, profile=profile))

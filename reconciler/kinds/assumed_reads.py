@@ -85,7 +85,7 @@ def text(document: Json | Missing, name: str) -> str:
 def given_id(document: Json | Missing, name: str) -> str:
     """Return the id under a name, "" if there is none.
 
-    It will be a part of paths. Raises UnreadableReply for a text that cannot be in a path.
+    The id will be part of a path. Raises UnreadableReply for a text that cannot be in a path.
     """
     value = text(document, name)
     if value and not is_part(value):

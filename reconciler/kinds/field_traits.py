@@ -196,7 +196,7 @@ class Int64:
 class AtMost:
     """A bound that services are known to have and the API document does not: a warning.
 
-    It is an error if it is `certain`, as no service can work with another value. For text and lists
+    A value beyond a `certain` bound is an error, as no service can work with it. For text and lists
     it bounds the length, for numbers the value. Source: docs/assumptions.md.
     """
 
@@ -209,9 +209,9 @@ class AtMost:
 class Formed:
     """A form of text that services are known to require: any other is a warning.
 
-    It is an error if it is `certain`, as no service can read another form. If the text is a part of
-    paths (`in_path`), a text that leads elsewhere is an error, and `repair` is the remedy. Source:
-    docs/assumptions.md.
+    If the form is `certain`, any other is an error, as no service can read it. If the text is a
+    part of paths (`in_path`), a text that leads elsewhere is an error, and `repair` is the remedy.
+    Source: docs/assumptions.md.
     """
 
     pattern: re.Pattern[str]
@@ -422,8 +422,8 @@ class EnvelopeField:
 class ManifestKey:
     """A key of manifests of some kinds. Its value is never sent, and is in no digest.
 
-    `read` gets the value with its expressions filled in, and the text that places it. It returns
-    findings, and what `Manifest.added` keeps: JSON.
+    `read` gets the value with its expressions filled in, and the text that places it. `read`
+    returns findings, and JSON for `Manifest.added`.
     """
 
     kinds: Collection[str]

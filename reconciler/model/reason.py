@@ -31,7 +31,7 @@ class _Coded:
 
 
 class Reason(_Coded):
-    """A reason of a change."""
+    """A reason of a change. In the docstrings of reasons, "it" is the resource of the change."""
 
 
 class Remark(_Coded):
@@ -483,9 +483,9 @@ class RollsBack(Remark, code="rolls-back"):
     `commit` is the commit of the run, as journals keep it; "" if it had none. `live_kept` says that
     the journal also has the live state from before the run, which is not restored. `state` says
     what is restored. `commit_before` is the commit of the apply before, if it is known. `refs` are
-    the restored resources, `files` the files that declare them otherwise or that cannot be read,
-    relative to the project's folder, and `places` each value to change in them, as `file:line`;
-    `by_hand` are those that `--write` leaves as they are.
+    the restored resources. `files` are the files that declare them differently or cannot be read,
+    relative to the project's folder. `places` are the values to change in them, as `file:line`;
+    `by_hand` are the places that `--write` leaves as they are.
     """
 
     run: str

@@ -166,7 +166,7 @@ class Consent:
 
 
 ConsentToPlan: TypeAlias = Callable[[Session, Plan, Consent], tuple[Plan, Consent]]
-"""Returns a plan with what its guard says by now, and the consent with what lifts the guard.
+"""Returns a plan with the present state of its guard, and the consent with what lifts it.
 
 Raises GuardRefused where that cannot be decided, and InvalidInput for wrong settings.
 """

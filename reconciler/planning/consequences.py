@@ -80,7 +80,7 @@ def watchers_of(
 def known_alerts(manifests: Iterable[Manifest], history: History) -> dict[str, Ref]:
     """Map the ids of all declared or remembered alerts to their names.
 
-    A declared name goes before an older name in the journal.
+    A declared name is used rather than an older name in the journal.
     """
     ids = [(ref, memory.remote_id) for ref, memory in history.memories.items()]
     ids += [(manifest.ref, manifest.remote_id) for manifest in manifests]

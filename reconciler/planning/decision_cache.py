@@ -121,7 +121,7 @@ class Decisions:
     def observed(self, manifest: Manifest, observation: Observation) -> Observation:
         """Decide a resource without references: no other answer can change the decision.
 
-        Returns the observation as far as it is still needed: mostly without its document.
+        Returns the observation, without its document if that is no longer needed.
         """
         if not isinstance(observation, Seen) or manifest.references:
             return observation

@@ -361,7 +361,7 @@ def readable_settings(document: Json) -> Readable:
                 for error in invalid.errors(include_url=False)
             }
             if () in wrong:
-                # It is no mapping, or nothing can be left out.
+                # The document is no mapping, or nothing can be left out.
                 break
             gone |= {_as_written(path, gone) for path in wrong}
     return Readable(None, findings, gone)

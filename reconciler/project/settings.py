@@ -319,7 +319,7 @@ class _Extended(_Strict):
     added: ClassVar[Rows[object]]
 
     def setting(self, name: str, sort: type[T]) -> T | None:
-        """Return a setting of a feature by its name in YAML; None where it is of another type.
+        """Return a setting of a feature by its name in YAML; None if it has another type.
 
         Without the feature, it is None too.
         """

@@ -370,7 +370,7 @@ def _range_in_braces(text: str, before: Sequence[Token], token: Token) -> QueryP
     is_first = last.is_sign("{")
     if last.sort == "NAME" or (is_first and (len(before) == 1 or before[-2].sort != "NAME")):
         return None
-    # A comma or a blank before the range goes with it, and so do braces without a label.
+    # A comma or a blank before the range is replaced too, and so are braces without a label.
     starts = last.start if last.is_sign(",", "{") else last.end, token.start
     found = next(filter(None, (_RANGE_INSIDE.match(text, start) for start in starts)), None)
     if found is None:

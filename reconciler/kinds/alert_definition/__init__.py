@@ -353,8 +353,8 @@ def weakens(change: Change) -> Iterator[RiskyChange]:
     """Yield the risky changes in a write of an alert.
 
     For an alert that was never read, what the write takes away is unknown. Then only the sent
-    values count: they show whether the alert is silenced. An edit that someone made live since the
-    last apply counts too: the next apply makes it permanent, even if it sends nothing.
+    values are used: they show whether the alert is silenced. An edit that someone made live since
+    the last apply is included: the next apply makes it permanent, even if it sends nothing.
     """
     if change.action not in (Action.UPDATE, Action.ASSERT, Action.KEEP):
         return

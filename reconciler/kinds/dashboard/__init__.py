@@ -667,7 +667,7 @@ def from_export(content: dict[str, Json]) -> dict[str, Json]:
 def slug_of(manifest: Manifest, assumptions: Assumptions = USUAL) -> str:
     """Return the slug that a dashboard is created with and found by (docs/manifests.md).
 
-    It is the declared slug; else, if no id is declared, the slug of the name; else "", as the
+    This is the declared slug; else, if no id is declared, a slug made of the name; else "", as the
     declared id alone identifies the dashboard. If the service makes slugs, a new dashboard gets the
     slug of its name even if it declares an id.
     """

@@ -166,7 +166,7 @@ def _with_inner(item: Item, order: Iterator[int]) -> Item:
 Agreeing: TypeAlias = Callable[[Item, Item], bool]
 
 MOST_PAIRS: Final = 64
-"""Above this number of possible pairs, a value does not count for pairing items."""
+"""Above this number of possible pairs, a value is not used for pairing items."""
 
 ONCE: Final = 1_000_000
 """The weight of a value that exactly one item of each side has.

@@ -138,9 +138,10 @@ _WINDOW = ("sloTimeFrame",)
 
 
 def weakens(change: Change) -> Iterator[kind.RiskyChange]:
-    """Yield a lowered target; a target that the service rounded does not count.
+    """Yield a lowered target, except a target that only the service rounded.
 
-    It is compared with live, and with what was applied last if someone changed live since.
+    The declared target is compared with live, and with the last applied target if someone changed
+    live since.
     """
     if change.action not in (Action.UPDATE, Action.KEEP):
         return

@@ -193,7 +193,7 @@ def with_levels(plan: Plan, guards: Guards) -> Plan:
 def is_covered(objection: GuardViolation) -> bool:
     """Return whether the digest of a plan covers an objection.
 
-    It covers level review, which a review consents to, but not open incidents: they come and go.
+    It covers objections of level review, except those about open incidents, which come and go.
     """
     return objection.level == REVIEW_LEVEL and objection.code != ALERT_SILENCED
 
