@@ -185,7 +185,7 @@ class Scribe:
     def adopting(
         self, changes: Iterable[model.Change], ids: Mapping[model.Ref, model.RemoteId]
     ) -> Iterator[journaled.Entry]:
-        """Yield entries for kept resources whose state the journal does not have yet.
+        """Yield entries for kept resources with a state that the journal does not have yet.
 
         With these entries later drift shows, and a protection begins and ends only with an apply.
         """

@@ -420,7 +420,7 @@ class Run:
             self._note(await self._proved(kind, sent[outcome.ref], outcome))
 
     async def _proved(self, kind: Kind, sending: Sending, outcome: model.Outcome) -> model.Outcome:
-        """Return the outcome of a write. Features check writes of kinds that decide about logs."""
+        """Return the outcome of a write; features check it first if the kind decides about logs."""
         ref = outcome.ref
         if not kind.sampled or ref in self.applied.overtaken:
             return outcome

@@ -73,7 +73,7 @@ class Event:
 
     @property
     def named_branch(self) -> str:
-        """Return the branch whose newest commit the event names, "" for none."""
+        """Return the branch of the newest commit that the event names, "" for none."""
         if self.is_try:
             return self.branch
         return self.ref.removeprefix(_BRANCHES) if self.ref.startswith(_BRANCHES) else ""

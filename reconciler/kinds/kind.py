@@ -124,7 +124,7 @@ class Bearing:
 
     `label_maps` are paths of maps in `spec`; an incident may have their pairs as labels.
     `takes_logs_of` returns whether a change may affect the logs of an application and a subsystem;
-    "" stands for an unknown name.
+    "" is an unknown name.
     """
 
     label_maps: tuple[tuple[str, ...], ...] = ()

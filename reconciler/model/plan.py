@@ -102,7 +102,8 @@ class Change:
     shown: each value that is or was a secret is hidden. `destroys` names what the write removes
     permanently. `protected` says that its last apply set its protection. `alerts` are the alerts
     that the service named when it was asked about the write. `since_applied` is for guards: the
-    fields that someone edited live since the last apply and whose declared value changed too.
+    fields that someone edited live since the last apply, and that also have another declared value
+    since.
     """
 
     ref: Ref

@@ -39,7 +39,7 @@ from reconciler.workspace.revision import Revision, declared_at
 from reconciler.workspace.workspace import Workspace
 
 TARGET = "nothing live"
-"""Target name of such plans. It keeps their digests different from those of plans of a service."""
+"""Target name of such plans. With it their digests differ from those of plans of a service."""
 
 MOST_ERRORS = 10
 _WHY = "nobody else sees it"

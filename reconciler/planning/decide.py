@@ -153,7 +153,7 @@ class OlderSecrets:
         return each_text(live, self._hidden) if self.seals or self._values else live
 
     def unshown(self, difference: Difference) -> Difference:
-        """Return a difference whose live value shows no secret."""
+        """Return a difference that shows no secret of the live value."""
         return (
             difference
             if difference.before is ABSENT
