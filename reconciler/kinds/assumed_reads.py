@@ -127,7 +127,7 @@ class ReadRecord:
 async def read_record(
     api: Api, name: str, model: type[Part], id_form: IdForm, remote_id: RemoteId
 ) -> ReadRecord | Missing:
-    """Read a record by the read of its kind in the project file; ABSENT if it does not exist.
+    """Read a record as the project file says for its kind; ABSENT if it does not exist.
 
     If a 404 does not say what is missing, the list of the kind decides, if there is a list. Raises
     what `Api.read` raises, and UnreadableReply if the record is not where it should be.

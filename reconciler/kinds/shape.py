@@ -334,7 +334,8 @@ def _rewritten_inside(document: Json, facts: Facts, rewrite: Rewrite) -> Json:
 def names_of(document: dict[str, Json], fields: Fields) -> dict[str, str]:
     """Return the right names of the fields that a document spells differently, by its spelling.
 
-    A field is left out if the document also has it under its right name, or has it twice.
+    A field that the document also has under its right name is left out; of two spellings of a
+    field, the second.
     """
     if not any("_" in key for key in document):
         return {}

@@ -28,7 +28,7 @@ APPROVAL: Final = "approval"
 
 
 class Guard(NamedTuple):
-    """The level of a guard, and the flag of its own that lifts it; "" if an override lifts it.
+    """The level of a guard, and the `flag` that lifts it; "" if --override-guard lifts it.
 
     A flag is an option of `apply` and an input of the action, except for `APPROVAL`.
     """
@@ -73,7 +73,7 @@ def level_of(code: str) -> GuardLevel:
 
 
 def flag_of(code: str) -> str:
-    """Return the flag of its own that lifts a guard, "" if an override lifts it."""
+    """Return the flag that lifts a guard; "" if --override-guard lifts it."""
     return GUARDS[code].flag if code in GUARDS else ""
 
 

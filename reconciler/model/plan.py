@@ -101,9 +101,8 @@ class Change:
     `before` is the live document as it may be shown, and `lost` the destroyed parts as they may be
     shown: each value that is or was a secret is hidden. `destroys` names what the write removes
     permanently. `protected` says that its last apply set its protection. `alerts` are the alerts
-    that the service named when it was asked about the write. `since_applied` is for guards: the
-    fields that someone edited live since the last apply, and that also have another declared value
-    since.
+    that the service named when it was asked about the write. `since_applied` is for guards: fields
+    that are declared differently since the last apply, and that someone edited live since.
     """
 
     ref: Ref
@@ -206,13 +205,13 @@ class Plan:
     `changes` are the declared resources in the order of the kinds, then the orphans. `guarded` are
     violations that an apply would need consent for, and `remarks` are about the plan as a whole.
 
-    The plan of a part was compared with the revision `changed_since`, and left out as many
-    resources as `not_examined`; "" and 0 for a whole plan. `beside` are resources in the journal
-    that are not in a rollback, or in a part of the manifests. `perhaps_beside` are declared
-    resources outside a part, with their own id, that the journal does not have. `selected` is None
-    if all resources were selected. `paths` are relative to the project's folder; none for all
-    manifests. `against` is the commit that was used instead of the service; None if the service was
-    read.
+    For a plan of what changed, `changed_since` is the revision that it was compared with, and
+    `not_examined` is the number of resources that it left out; "" and 0 for a whole plan. `beside`
+    are resources in the journal that the plan does not cover: outside a rollback, or outside a part
+    of the manifests. `perhaps_beside` are declared resources outside a part, with their own id,
+    that the journal does not have. `selected` is None if all resources were selected. `paths` are
+    relative to the project's folder; none for all manifests. `against` is the commit that was used
+    instead of the service; None if the service was read.
 
     `watchers` are the known watchers of each SLO that the plan changes, and `alerts` the known
     alerts, by their ids in lower case. `sections` has the data that features add, at most one of

@@ -483,7 +483,7 @@ def _found_ids(
     def may_be(item: Item, other: Item) -> bool:
         """Return whether `other`, a live item, may be `item`.
 
-        An item that no earlier declaration has must also be alike.
+        If there are earlier declarations, and none has the item, the two must also be alike.
         """
         is_copy = item.label == other.label and item.leaves <= other.leaves
         return not copies or item in known or is_copy

@@ -69,7 +69,7 @@ class Recall:
     def of(cls, memory: Memory) -> Recall:
         """Return the written documents of the journal.
 
-        They are `doubtful` if the service has acknowledged no write yet.
+        The result is `doubtful` if the service has acknowledged no write yet.
         """
         if memory.last is None:
             return cls(())
