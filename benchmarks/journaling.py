@@ -2,7 +2,7 @@
 
 `JOURNALING` is the number of resources, 20,000 unless told. The floor is the same number of
 appends while the journal is short: where the ratio stays near 1, the work is not quadratic.
-A journal of years is read whole, and by what the run before remembered of it.
+A journal of years is read.
 The bucket is in memory, behind the client that a real one is asked by.
 """
 
@@ -28,7 +28,6 @@ from reconciler.journal.journal import Journal
 from reconciler.journal.object_store import Bucket, ObjectStore
 from reconciler.journal.store import Store
 from reconciler.model import Ref
-from reconciler.runtime.cache import VARIABLE, Cache, open_cache
 
 TOGETHER = 16
 AT = "2025-01-31T09:00:00Z"
@@ -53,36 +52,29 @@ def run() -> None:
             f"ms ({median(last) / median(first):.2f} x, target {TARGET:g}); read {again:.1f} s"
         )
     with tempfile.TemporaryDirectory() as folder:
-        _remembered(Path(folder), count // TENTH)
+        _long(Path(folder), count // TENTH)
 
 
-def _remembered(folder: Path, count: int) -> None:
-    """Read a journal in which each resource was written ten times, whole and from a checkpoint."""
+def _long(folder: Path, count: int) -> None:
+    """Read a journal in which each resource was written ten times."""
     store = FileStore(folder / "own" / "journal.jsonl")
     for _ in range(TENTH):
         _journal(store, count)
-    cache = open_cache({VARIABLE: str(folder / "cache")}, folder / "own")
-    took = []
-    # What is read in the first run, which leaves what it adds up to, and in the second.
-    for kept in (Cache(), cache, cache):
-        journal = _opened(store, kept)
-        began = time.process_time()
-        journal.load()
-        took.append(time.process_time() - began)
+    began = time.process_time()
+    _opened(store).load()
+    took = time.process_time() - began
     print(
         f"  {count:,} resources written {TENTH} times, {len(store.read()) / 1e6:.1f} MB: "
-        f"read whole {took[0]:.2f} s of processor, and kept {took[1]:.2f} s, "
-        f"again {took[2]:.2f} s ({took[2] / took[0]:.2f} x)"
+        f"read in {took:.2f} s of processor"
     )
 
 
-def _opened(store: Store, cache: Cache | None = None) -> Journal:
+def _opened(store: Store) -> Journal:
     return Journal(
         store=store,
         environment="default",
         target="https://x",
         clock=lambda: datetime.now(UTC),
-        cache=cache or Cache(),
     )
 
 
@@ -138,5 +130,5 @@ def _store(name: str, folder: Path) -> Iterator[Store]:
             yield GitStore(GitRemote(checkout, "refs/reconciler/bench", "", os.environ), "git")
         case _:
             bucket = Bucket("memory://", os.environ)
-            bucket._store = MemoryStore()  # noqa: SLF001 - what a bucket is asked by
+            bucket._opened = MemoryStore()  # noqa: SLF001 - what a bucket is asked by
             yield ObjectStore(bucket)

@@ -102,7 +102,8 @@ class Rest:
         ran = subprocess.run(
             [sys.executable, *command],
             cwd=self.folder / place,
-            env={**kept, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1", **environ},
+            # What the first process compiles serves the others.
+            env={**kept, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "", **environ},
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             check=False,

@@ -18,6 +18,8 @@ from reconciler.runtime.advice import Here, lead_to
 from reconciler.runtime.cache import VARIABLE
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+LONG = frozenset(("campaigns", "recipes"))
+"""The folders of tests that take longest."""
 
 pytest_plugins = ["harness.patience", "harness.canaries", "harness.fixtures", "harness.golden"]
 
@@ -56,9 +58,12 @@ def pytest_configure() -> None:
         signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
-@pytest.fixture(autouse=True, scope="session")
+@pytest.fixture(autouse=True, scope="module")
 def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Let runs keep what they read apart from what this user's runs keep."""
+    """Let runs keep what they read apart from what this user's runs keep.
+
+    Each module has its own: a run that keeps something looks at all that is kept.
+    """
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(VARIABLE, str(tmp_path_factory.mktemp("kept") / "cache"))
         yield
@@ -90,11 +95,11 @@ def pytest_collection_finish() -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Begin with the campaigns, which take longest: at the end the other workers would wait."""
+    """Begin with what takes longest: at the end the other workers would wait for it."""
     promise = config.getoption("--promise")
     if promise:
         items[:] = [item for item in items if promise in promises_of(item)]
-    items.sort(key=lambda item: "campaigns" not in item.path.parts)
+    items.sort(key=lambda item: LONG.isdisjoint(item.path.parts))
 
 
 def promises_of(item: pytest.Item) -> set[str]:

@@ -17,7 +17,7 @@ from benchmarks.lengthy import LISTS, write
 from reconciler.document import Put, Within
 from reconciler.model import Ref
 from reconciler.syntax.read_text import read_text
-from reconciler.workspace.manifest_edits import Original, Script, Unadopted, write_edits
+from reconciler.workspace.manifest_edits import Original, Script, write_edits
 
 OURS = str(Path(reconciler.__file__).parent)
 EMULATOR = str(Path(OURS) / "emulator")
@@ -139,7 +139,7 @@ def test_environments_that_are_not_checked(monkeypatch: pytest.MonkeyPatch) -> N
     assert unchecked["environments"] == ["e2"]
 
 
-def refused(count: int) -> list[Unadopted]:
+def refused(count: int) -> dict[Ref, str]:
     """Adopt for each document of a file a text that no manifest may hold."""
     (text,) = LISTS["documents"](count).values()
     script = Script(Path("a"), "a", read_text(text), is_json=False)

@@ -13,7 +13,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from http import HTTPStatus
-from typing import Literal, Self, TypeVar
+from typing import Self, TypeVar
 
 import httpx
 
@@ -30,41 +30,6 @@ _Failure = TypeVar("_Failure", bound=errors.ReconcilerError)
 USUAL_PATH = Assumptions().base_path
 
 
-@dataclass(frozen=True, slots=True)
-class ApiAccess:
-    """How requests reach the API: settings that may be wrong."""
-
-    base_path: str
-    authorization: Literal["raw", "bearer"]
-
-    def hint(self, reply: replies.Reply) -> str:
-        """Return what to change for an answer that a setting may cause; "" for any other."""
-        if reply.status == HTTPStatus.UNAUTHORIZED:
-            return self._key_hint
-        return self.path_hint if leads_elsewhere(reply) else ""
-
-    @property
-    def path_hint(self) -> str:
-        """Return what to check where an address is not that of the API."""
-        if self.base_path != USUAL_PATH:
-            added = self.base_path or "nothing"
-            return f"check the base URL, to which {added} is added, as `api.basePath` says"
-        return (
-            f"check the base URL, to which {USUAL_PATH} is added, and `api.basePath`: "
-            "some services have this API under a version number, as /mgmt/openapi/3"
-        )
-
-    @property
-    def _key_hint(self) -> str:
-        sent, wanted, other = "as it is", "`Bearer KEY`", "bearer"
-        if self.authorization == "bearer":
-            sent, wanted, other = "as `Bearer KEY`", "it as it is", "raw"
-        return (
-            f"the key went {sent}; where the service wants {wanted}, "
-            f"set `authorization: {other}` in reconciler.yaml"
-        )
-
-
 def leads_elsewhere(reply: replies.Reply) -> bool:
     """Return whether an answer does not come from the API: a redirect, a page, an unknown route."""
     if reply.ok:
@@ -79,48 +44,6 @@ def marked(error: _Failure, *, doubtful: bool) -> _Failure:
     """Mark an error if an earlier attempt may have been carried out, and return it."""
     error.doubtful |= doubtful
     return error
-
-
-def gave_up(
-    call: retry.Call, attempt: Attempt, step: retry.GiveUp, way: ApiAccess
-) -> errors.Unavailable:
-    """Return the error for a last attempt that failed, with the reason."""
-    message = f"{call}: {attempt.why} ({step.why})"
-    if attempt.reply is None or not attempt.reply.ok:
-        return errors.Unavailable(message)
-    hint = way.hint(attempt.reply)
-    return errors.UnreadableReply(message + (f"; {hint}" if hint else ""))
-
-
-def stopping(
-    call: retry.Call, reply: replies.Reply, way: ApiAccess, redaction: Redaction
-) -> errors.ReconcilerError:
-    """Return the error for an answer that ends the run: a refused key, or another service."""
-    message = replies.message_of(reply, redaction)
-    words = replies.phrase(reply.status) + (f": {message}" if message else "")
-    if reply.status == HTTPStatus.UNAUTHORIZED:
-        message = f"the service does not accept the API key ({words}); {way.hint(reply)}"
-        return errors.NotAuthorised(message)
-    if reply.status == HTTPStatus.FORBIDDEN:
-        message = f"the API key lacks a permission for {call.method} {call.path} ({words})"
-        return errors.NotAuthorised(message, known=True)
-    if reply.status == HTTPStatus.NOT_MODIFIED:
-        return errors.Redirected(
-            f"{call} answered {words}, and nothing was asked that this answers: look for a cache "
-            "between here and the service"
-        )
-    if HTTPStatus.MULTIPLE_CHOICES <= reply.status < HTTPStatus.BAD_REQUEST:
-        where = redaction(reply.location)[: replies.LONGEST_MESSAGE] or "nowhere"
-        return errors.Redirected(
-            f"{call} answered {replies.phrase(reply.status)} to {where}; redirects are never "
-            f"followed, as the key would go along: {way.path_hint}"
-        )
-    return wrong_route(call, way)
-
-
-def wrong_route(call: retry.Call, way: ApiAccess) -> errors.WrongRoute:
-    """Return the error for an address that answers, and is not the API."""
-    return errors.WrongRoute(f"{call.url} is not a path of the management API: {way.path_hint}")
 
 
 DEADLINE_SECONDS = 30.0
@@ -191,10 +114,32 @@ class Api:
             )
         return self.base_url.rstrip("/") + self.assumptions.base_path + path
 
+    def hint(self, reply: replies.Reply) -> str:
+        """Return what to change for an answer that a setting may cause; "" for any other."""
+        if reply.status == HTTPStatus.UNAUTHORIZED:
+            return self._key_hint
+        return self.path_hint if leads_elsewhere(reply) else ""
+
     @property
-    def way(self) -> ApiAccess:
-        """Return how requests reach the API."""
-        return ApiAccess(self.assumptions.base_path, self.authorization)
+    def path_hint(self) -> str:
+        """Return what to check where an address is not that of the API."""
+        if self.assumptions.base_path != USUAL_PATH:
+            added = self.assumptions.base_path or "nothing"
+            return f"check the base URL, to which {added} is added, as `api.basePath` says"
+        return (
+            f"check the base URL, to which {USUAL_PATH} is added, and `api.basePath`: "
+            "some services have this API under a version number, as /mgmt/openapi/3"
+        )
+
+    @property
+    def _key_hint(self) -> str:
+        sent, wanted, other = "as it is", "`Bearer KEY`", "bearer"
+        if self.authorization == "bearer":
+            sent, wanted, other = "as `Bearer KEY`", "it as it is", "raw"
+        return (
+            f"the key went {sent}; where the service wants {wanted}, "
+            f"set `authorization: {other}` in reconciler.yaml"
+        )
 
     async def read(
         self, path: str, params: retry.Parameters = (), *, assumed: bool = False
@@ -295,7 +240,7 @@ class Api:
         try:
             reply = await self._deliver(call)
             if reply.status == HTTPStatus.NOT_FOUND:
-                raise wrong_route(call, self.way)
+                raise self._wrong_route(call)
             self._document(reply, call)
         except errors.NotAuthorised as refused:
             if not refused.known:
@@ -316,7 +261,7 @@ class Api:
             if self._route_proof is None:
                 self._route_proof = asyncio.ensure_future(self._prove_route())
             if not await self._route_proof:
-                raise wrong_route(call, self.way)
+                raise self._wrong_route(call)
 
     async def _prove_route(self) -> bool:
         """Read endpoint 15 once: any answer of the API itself proves the base URL."""
@@ -349,7 +294,7 @@ class Api:
                     return replace(_answer(attempt), doubtful=doubtful)
                 case retry.NextStep.STOP:
                     self.budget.succeed(spent)
-                    error = stopping(call, _answer(attempt), self.way, self.redaction)
+                    error = self._stopping(call, _answer(attempt))
                     raise marked(error, doubtful=doubtful)
                 case retry.NextStep.RESOLVE | retry.NextStep.LEAVE:
                     raise errors.OutcomeUnknown(f"{call}: {attempt.why}")
@@ -376,7 +321,7 @@ class Api:
         if not isinstance(seconds, retry.GiveUp):
             seconds = self.budget.pay(seconds, cost, self.patience.clock())
         if isinstance(seconds, retry.GiveUp):
-            raise marked(gave_up(call, attempt, seconds, self.way), doubtful=doubtful)
+            raise marked(self._gave_up(call, attempt, seconds), doubtful=doubtful)
         until = self.waits.clock() + seconds
         status = reply.status if reply is not None else None
         asked_again = AskedAgain(call.method, call.path, until, status, attempt.why)
@@ -399,6 +344,44 @@ class Api:
         if attempt.reply is not None and attempt.reply.date:
             self._reported = attempt.reply.date, self.patience.now()
         return attempt
+
+    def _gave_up(
+        self, call: retry.Call, attempt: Attempt, step: retry.GiveUp
+    ) -> errors.Unavailable:
+        """Return the error for a last attempt that failed, with the reason."""
+        message = f"{call}: {attempt.why} ({step.why})"
+        if attempt.reply is None or not attempt.reply.ok:
+            return errors.Unavailable(message)
+        hint = self.hint(attempt.reply)
+        return errors.UnreadableReply(message + (f"; {hint}" if hint else ""))
+
+    def _stopping(self, call: retry.Call, reply: replies.Reply) -> errors.ReconcilerError:
+        """Return the error for an answer that ends the run: a refused key, or another service."""
+        message = replies.message_of(reply, self.redaction)
+        words = replies.phrase(reply.status) + (f": {message}" if message else "")
+        if reply.status == HTTPStatus.UNAUTHORIZED:
+            message = f"the service does not accept the API key ({words}); {self.hint(reply)}"
+            return errors.NotAuthorised(message)
+        if reply.status == HTTPStatus.FORBIDDEN:
+            message = f"the API key lacks a permission for {call.method} {call.path} ({words})"
+            return errors.NotAuthorised(message, known=True)
+        if reply.status == HTTPStatus.NOT_MODIFIED:
+            return errors.Redirected(
+                f"{call} answered {words}, and nothing was asked that this answers: look for a "
+                "cache between here and the service"
+            )
+        if HTTPStatus.MULTIPLE_CHOICES <= reply.status < HTTPStatus.BAD_REQUEST:
+            where = self.redaction(reply.location)[: replies.LONGEST_MESSAGE] or "nowhere"
+            return errors.Redirected(
+                f"{call} answered {replies.phrase(reply.status)} to {where}; redirects are never "
+                f"followed, as the key would go along: {self.path_hint}"
+            )
+        return self._wrong_route(call)
+
+    def _wrong_route(self, call: retry.Call) -> errors.WrongRoute:
+        """Return the error for an address that answers, and is not the API."""
+        message = f"{call.url} is not a path of the management API: {self.path_hint}"
+        return errors.WrongRoute(message)
 
     @property
     def clock_difference(self) -> float | None:

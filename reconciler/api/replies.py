@@ -16,7 +16,7 @@ from enum import Enum
 from http import HTTPStatus
 from typing import NoReturn
 
-from reconciler.document import Json, Missing, Path
+from reconciler.document import Json, Missing, Path, value_at
 from reconciler.errors import UnreadableReply
 
 LONGEST_MESSAGE = 500
@@ -168,6 +168,17 @@ def phrase(status: int) -> str:
         return f"{status} {HTTPStatus(status).phrase}"
     except ValueError:
         return str(status)
+
+
+def items_of(reply: Json | Missing, member: str) -> list[Json]:
+    """Return a list that an answer must have.
+
+    Raises UnreadableReply where there is none: `{}` is no empty listing.
+    """
+    items = value_at(reply, (member,))
+    if not isinstance(items, list):
+        raise UnreadableReply(f"the answer has no list `{member}`")
+    return items
 
 
 _MORE = frozenset(

@@ -16,6 +16,7 @@ from collections.abc import AsyncIterable, AsyncIterator, Callable, Generator, I
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from http import HTTPStatus
+from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import TYPE_CHECKING, Literal
 
 import httpx
@@ -334,25 +335,6 @@ class KeyForOneOrigin(httpx.Auth):
         yield request
 
 
-class _NoCookies(httpx.Cookies):
-    """A jar that keeps no cookie. Reading cookies would be a tenth of the cost of a request."""
-
-    def extract_cookies(self, response: httpx.Response) -> None:
-        """Read nothing from an answer."""
-
-
-class _CookielessClient(httpx.AsyncClient):
-    _none = _NoCookies()
-
-    @property
-    def cookies(self) -> httpx.Cookies:
-        return self._none
-
-    @cookies.setter
-    def cookies(self, _: object) -> None:
-        raise TypeError("no cookie is kept")
-
-
 def origin_of(url: httpx.URL) -> tuple[str, str, int | None]:
     """Return scheme, host and port of a URL; the default port is None."""
     return (url.scheme, url.host, url.port)
@@ -379,7 +361,7 @@ def open_client(
         pool=None,
     )
     try:
-        return _CookielessClient(
+        return httpx.AsyncClient(
             transport=transport or make_transport(base_url, most),
             auth=KeyForOneOrigin(key, authorization, base_url),
             headers={
@@ -387,6 +369,7 @@ def open_client(
                 "Accept": "application/json",
                 "Accept-Encoding": ACCEPTED,
             },
+            cookies=CookieJar(DefaultCookiePolicy(allowed_domains=())),
             follow_redirects=False,
             timeout=timeout,
         )

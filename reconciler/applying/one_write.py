@@ -44,7 +44,7 @@ def not_given(change: model.Change, remote_id: model.RemoteId | None) -> model.R
     declared = None if change.manifest is None else kind.declared_id(change.manifest)
     if declared is None or remote_id is None:
         return None
-    return None if kind.normal_id(declared) == kind.normal_id(remote_id) else declared
+    return None if kind.id_form.normal(declared) == kind.id_form.normal(remote_id) else declared
 
 
 def with_overtaken(written: model.Written, overtaken: model.Overtaken) -> model.Written:
@@ -498,7 +498,7 @@ def _what_is_missing(
     """
     sending, answer = acknowledged.sending, acknowledged.answer
     ids = (answer.remote_id, now.remote_id)
-    if len({kind.normal_id(remote_id) for remote_id in ids if remote_id is not None}) > 1:
+    if len({kind.id_form.normal(remote_id) for remote_id in ids if remote_id is not None}) > 1:
         return model.Absent(f"a look-up finds {now.remote_id} in its place")
     if _shows_the_state_before(kind, sending, now):
         return model.Absent("a read still shows what was there before")

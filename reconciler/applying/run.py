@@ -245,14 +245,9 @@ class Run:
                 self._skipped(change)
             return
         reached(Point.AFTER_STARTED)
-        answers: Sequence[WriteResult]
-        try:
-            answers = await kind.remote.write(self.api, sendings, self._identified)
-        except (errors.JournalError, errors.Locked) as error:
-            self.applied.unjournaled = True
-            answers = [error] * len(sendings)
-        except errors.ReconcilerError as error:
-            answers = [error] * len(sendings)
+        answers = await kind.remote.write(self.api, sendings, self._identified)
+        for answer in answers:
+            self.applied.unjournaled |= isinstance(answer, errors.JournalError | errors.Locked)
         await self._conclude(kind, sendings, answers)
 
     def _skipped(self, change: model.Change) -> bool:

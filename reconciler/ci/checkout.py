@@ -22,7 +22,6 @@ from reconciler.ci.commits import (
     SUBMODULE,
     Commits,
     TreeEntry,
-    Unreadable,
     is_link,
     is_regular,
     name_of,
@@ -42,6 +41,7 @@ from reconciler.planning.guards import UnderReview
 from reconciler.project import (
     Environment,
     Project,
+    ProjectFile,
     Shard,
     choose_environment,
     in_shard,
@@ -51,6 +51,7 @@ from reconciler.project import (
 )
 from reconciler.project.settings import InGit, parse_journal_place
 from reconciler.report.safe import safe
+from reconciler.runtime.git import GitFailed
 from reconciler.runtime.progress import Waits
 from reconciler.runtime.rows import Rows
 from reconciler.syntax.files import LARGEST_FILE, PROJECT_FILE
@@ -149,7 +150,7 @@ def use_of(
     """
     settings = trust.Settings(
         own=project,
-        base=trust.UnavailableProject(why="the base branch is unknown"),
+        base=trust.Barred(why="the base branch is unknown"),
         allow_untrusted=inputs.allow_untrusted,
     )
     place = place_of(project) if event.name else None
@@ -159,7 +160,7 @@ def use_of(
     files = [*read, *([project.file] if project.file is not None else [])]
     checkout = examine(event, place, tips, files, _files_of_runs(project, place, inputs.shard))
     # The project file of the newest known commit of the default branch decides.
-    base = base_file_at(next(filter(place.commits.has, tips), ""), place)
+    base = base_file_at(next(filter(place.commits.has, tips), ""), place, project.settings)
     trusted = tuple(base.settings.trusted_branches) if isinstance(base, trust.BaseProject) else ()
     is_known = event.is_on_default or event.named_branch in trusted
     known = event.named_commit if is_known and place.commits.has(event.named_commit) else ""
@@ -171,7 +172,7 @@ def _files_of_runs(project: Project, place: ProjectLocation, shard: Shard | None
     folder = place.commits.top / place.folder
     for name, environment in project.settings.environments.items():
         setting = in_shard(environment, shard).journal or f".reconciler/{name}.journal.jsonl"
-        if journal := trust.journal_file(parse_journal_place(setting)):
+        if journal := parse_journal_place(setting).file:
             yield folder / journal
             yield folder / f"{journal}.lock"
         if environment.emulator is not None:
@@ -198,7 +199,7 @@ def examine(
         return trust.Checkout(commit=head, unknown=unknown, nested=place.nested)
     try:
         differs = _difference(place, head, files, frozenset(map(os.path.abspath, written)))
-    except Unreadable as error:
+    except GitFailed as error:
         differs = str(error)
     return trust.Checkout(commit=head, is_contained=contained, unknown=unknown, differs=differs)
 
@@ -219,24 +220,25 @@ def tips_of(event: trust.Event, place: ProjectLocation) -> list[str]:
     return list(dict.fromkeys((fetched, *named)))
 
 
-def base_file_at(commit: str, place: ProjectLocation) -> trust.BaseFile:
-    """Return the project file of a commit; it must be a regular file at the same place."""
+def base_file_at(commit: str, place: ProjectLocation, own: ProjectFile) -> trust.BaseFile:
+    """Return the project file of a commit; it must be a regular file at the same place.
+
+    `own` is the project file of the change. A commit without one has an empty file.
+    """
     commits = place.commits
     if not commit or not commits.has(commit):
-        return trust.UnavailableProject(
+        return trust.Barred(
             why=f"the base branch's project file is not in this checkout: {FETCH_ALL}"
         )
     try:
         found = commits.entry(commit, place.path)
         if found is None:
-            return trust.MissingProject(commit=commit, other=_file_above(commits, commit, place))
+            return _without_file(commit, place, own)
         if not is_regular(found):
-            return trust.UnavailableProject(
-                why=f"{place.path} is no regular file on the base branch"
-            )
+            return trust.Barred(why=f"{place.path} is no regular file on the base branch")
         text = commits.content(found)
-    except Unreadable as error:
-        return trust.UnavailableProject(
+    except GitFailed as error:
+        return trust.Barred(
             why=f"the base branch's project file cannot be read ({error}): {FETCH_ALL}"
         )
     with TemporaryDirectory() as folder:
@@ -245,17 +247,22 @@ def base_file_at(commit: str, place: ProjectLocation) -> trust.BaseFile:
         project, complaints = project_file.load_project(file)
     if project is None:
         complaint = complaints[0].message
-        return trust.UnavailableProject(
+        return trust.Barred(
             why=f"the base branch's project file is not valid: {complaint}; merge its repair first"
         )
     return trust.BaseProject(commit=commit, settings=project.settings)
 
 
-def _file_above(commits: Commits, commit: str, place: ProjectLocation) -> str:
+def _without_file(commit: str, place: ProjectLocation, own: ProjectFile) -> trust.BaseFile:
+    """Return an empty file, unless the base branch has a project file in a parent folder."""
     for folder in (place.folder, *place.folder.parents):
-        if commits.entry(commit, folder / PROJECT_FILE) is not None:
-            return str(folder / PROJECT_FILE)
-    return ""
+        if place.commits.entry(commit, folder / PROJECT_FILE) is not None:
+            return trust.Barred(
+                why=f"the base branch has another project file for this, {folder / PROJECT_FILE}: "
+                "merge a project file that is moved, added or removed first, or name that one with "
+                "`project`"
+            )
+    return trust.BaseProject(commit=commit, settings=nothing_known(own))
 
 
 def is_brought(place: ProjectLocation, head: str, base: str, file: Path) -> bool:
@@ -266,14 +273,14 @@ def is_brought(place: ProjectLocation, head: str, base: str, file: Path) -> bool
     try:
         own = place.commits.entry(head, inside)
         return own is not None and not _is_same(file, place.commits.entry(base, inside))
-    except Unreadable:
+    except GitFailed:
         return True
 
 
 def _difference(
     place: ProjectLocation, commit: str, files: Iterable[Path], written: frozenset[str]
 ) -> str:
-    """Return the first file that is not as committed, "" for none. Raises Unreadable."""
+    """Return the first file that is not as committed, "" for none. Raises GitFailed."""
     commits = place.commits
     tracked: set[str] = set()
     for path, entry in _tracked_files(commits, commit, place.folder):
@@ -371,6 +378,7 @@ def options_of(inputs: Inputs, waits: Waits, kept_in: Path | None = None) -> Opt
     What one step of a job reads is cached in a folder of the job for the next step. A cache of an
     earlier job is not used: a change may have influenced it.
     """
+    shards = [] if inputs.shard is None else [f"{selection.SHARD}{inputs.shard}"]
     return Options(
         paths=() if inputs.path == "." else (Path(inputs.path),),
         environment=inputs.environment or None,
@@ -380,9 +388,7 @@ def options_of(inputs: Inputs, waits: Waits, kept_in: Path | None = None) -> Opt
         waits=waits,
         kept_in=kept_in,
         reporter=Console(),
-        selection=selection.EVERYTHING
-        if inputs.shard is None
-        else selection.of_shard(inputs.shard),
+        selection=selection.read_selection(shards, (), ()),
     )
 
 
@@ -554,7 +560,7 @@ def _confined(
     if environment.emulator is not None:
         return in_folder(environment, folder)
     file, place = (
-        trust.journal_file(journal_place(use.project, name, environment)),
+        journal_place(use.project, name, environment).file,
         place_of(use.project),
     )
     if (

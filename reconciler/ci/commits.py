@@ -8,7 +8,7 @@ import hashlib
 import os
 import re
 import stat
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from io import BytesIO
 from pathlib import Path, PurePosixPath
@@ -18,6 +18,7 @@ from reconciler.ci.trust import Event
 from reconciler.report.complaints.document import file_in_repository
 from reconciler.runtime.git import Git, GitFailed, reading
 from reconciler.syntax.diagnostic import Complaint
+from reconciler.workspace.selection import reachable
 
 _COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _PARENT = re.compile("^parent (.*)$", re.MULTILINE)
@@ -31,10 +32,6 @@ REGULAR = frozenset((0o100644, 0o100755, 0o100664))
 LINK = 0o120000
 FOLDER = 0o040000
 SUBMODULE = 0o160000
-
-
-class Unreadable(Exception):
-    """The repository lacks an object, or has another one under its name; the text says which."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,7 +73,7 @@ class Commits:
         """Return whether a commit is in the repository and matches its name."""
         try:
             self._tree_of(commit)
-        except Unreadable:
+        except GitFailed:
             return False
         return True
 
@@ -94,12 +91,12 @@ class Commits:
                 for name, content in zip(some, self._read(some), strict=True):
                     head = content.partition(b"\n\n")[0]
                     parents[name] = _PARENT.findall(head.decode("ascii", "replace"))
-        except Unreadable:
+        except GitFailed:
             return False
-        return _is_ancestor(parents, tip, commit)
+        return commit in reachable([tip], lambda name: parents.get(name, ()))
 
     def entry(self, commit: str, path: PurePosixPath) -> TreeEntry | None:
-        """Return the entry at a path of a commit; None where there is none. Raises Unreadable."""
+        """Return the entry at a path of a commit; None where there is none. Raises GitFailed."""
         here = TreeEntry(path=PurePosixPath(), mode=FOLDER, name=self._tree_of(commit))
         for part in path.parts:
             if here.mode != FOLDER:
@@ -112,11 +109,11 @@ class Commits:
         return here
 
     def content(self, entry: TreeEntry) -> bytes:
-        """Return the content of a file or link. Raises Unreadable."""
+        """Return the content of a file or link. Raises GitFailed."""
         return self._read([entry.name])[0]
 
     def entries(self, commit: str, below: PurePosixPath) -> Iterator[TreeEntry]:
-        """Yield every file, link and submodule of a commit below a folder. Raises Unreadable."""
+        """Yield every file, link and submodule of a commit below a folder. Raises GitFailed."""
         top = self.entry(commit, below)
         folders = [top] if top is not None and top.mode == FOLDER else []
         for _ in range(_DEEPEST):
@@ -131,19 +128,19 @@ class Commits:
             if not inner:
                 return
             folders = inner
-        raise Unreadable(f"folders are nested deeper than {_DEEPEST}")
+        raise GitFailed(f"folders are nested deeper than {_DEEPEST}")
 
     def _tree_of(self, commit: str) -> str:
         if not _COMMIT.fullmatch(commit):
-            raise Unreadable("there is no commit")
+            raise GitFailed("there is no commit")
         first = self._read([commit])[0].split(b"\n", 1)[0]
         kind, _, tree = first.decode("ascii", "replace").partition(" ")
         if kind != "tree" or not _COMMIT.fullmatch(tree):
-            raise Unreadable(f"{commit} is no commit")
+            raise GitFailed(f"{commit} is no commit")
         return tree
 
     def _read(self, names: Sequence[str]) -> list[bytes]:
-        """Read and check objects, each only once. Raises Unreadable."""
+        """Read and check objects, each only once. Raises GitFailed."""
         new = [name for name in dict.fromkeys(names) if name not in self._known]
         if new:
             self._known |= dict(zip(new, self._read_new(new), strict=True))
@@ -151,21 +148,18 @@ class Commits:
 
     def _read_new(self, names: Sequence[str]) -> list[bytes]:
         given = "".join(f"{name}\n" for name in names).encode()
-        try:
-            answer = reading(self.top, self.environ).run("cat-file", "--batch", given=given)
-        except GitFailed as error:
-            raise Unreadable(str(error)) from error
+        answer = reading(self.top, self.environ).run("cat-file", "--batch", given=given)
         found = []
         start = 0
         for name in names:
             end = answer.find(b"\n", start)
             header = answer[start:end].split()
             if end < 0 or len(header) != 3 or not header[2].isdigit():  # noqa: PLR2004 - name, type, size
-                raise Unreadable(f"{name} is not in this repository")
+                raise GitFailed(f"{name} is not in this repository")
             size = int(header[2])
             content = answer[end + 1 : end + 1 + size]
             if name_of(header[1], BytesIO(content), size, name) != name:
-                raise Unreadable(f"what this repository has for {name} is something else")
+                raise GitFailed(f"what this repository has for {name} is something else")
             found.append(content)
             start = end + size + 2
         return found
@@ -198,19 +192,8 @@ def repositories_around(folder: Path) -> list[Path]:
     return [place for place in (folder, *folder.parents) if os.path.lexists(place / ".git")]
 
 
-def _is_ancestor(parents: Mapping[str, Iterable[str]], tip: str, commit: str) -> bool:
-    waiting, seen = [tip], {tip}
-    while waiting:
-        new = set(parents.get(waiting.pop(), ())) - seen
-        if commit in new:
-            return True
-        seen |= new
-        waiting.extend(new)
-    return False
-
-
 def _entries(tree: bytes, folder: TreeEntry) -> Iterator[TreeEntry]:
-    """Yield the entries of a tree: mode, blank, name, NUL, digest. Raises Unreadable."""
+    """Yield the entries of a tree: mode, blank, name, NUL, digest. Raises GitFailed."""
     size = len(folder.name) // 2
     start = 0
     while start < len(tree):
@@ -219,7 +202,7 @@ def _entries(tree: bytes, folder: TreeEntry) -> Iterator[TreeEntry]:
         digest = tree[end + 1 : end + 1 + size]
         sound = end > 0 and len(digest) == size and mode.isdigit()
         if not sound or name in _NO_NAMES or b"/" in name:
-            raise Unreadable(f"{folder.name} is no folder of a commit")
+            raise GitFailed(f"{folder.name} is no folder of a commit")
         yield TreeEntry(path=folder.path / os.fsdecode(name), mode=int(mode, 8), name=digest.hex())
         start = end + 1 + size
 

@@ -28,7 +28,7 @@ from reconciler.cli.console import data, redacted, words
 from reconciler.errors import ExitCode, GuardRefused, InvalidInput, Stale
 from reconciler.model import GuardViolation, Plan
 from reconciler.model.plan import CommentState
-from reconciler.operations.added_by_features import ProposedEdits, TextEdit
+from reconciler.operations.added_by_features import ProposedEdits
 from reconciler.operations.apply_plan import Consent
 from reconciler.operations.open_session import Session
 from reconciler.operations.plan_and_drift import read_plan_file
@@ -40,6 +40,7 @@ from reconciler.report.words import first_few
 from reconciler.runtime.connection import is_part
 from reconciler.runtime.git import NOTHING_OF_ITS_OWN, Git, GitFailed
 from reconciler.syntax.files import PROJECT_FILE, folder_in_repository
+from reconciler.workspace.manifest_edits import Edited
 
 _WRITTEN: frozenset[CommentState] = frozenset(("applied", "partial", "in-doubt"))
 _COMMIT = re.compile(r"[0-9a-f]{40,64}")
@@ -51,6 +52,8 @@ APPLYING = "> **Applying** this plan now."
 
 class PlanNotFound(GuardRefused):
     """No plan was reviewed that could be compared with this one."""
+
+    failure_reason = "plan-not-found"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -490,7 +493,7 @@ def _entry(git: Git, place: str) -> tuple[str, str]:
     return parts[0].decode(), parts[2].decode()
 
 
-def _stored(git: Git, file: TextEdit, blob: str) -> str:
+def _stored(git: Git, file: Edited, blob: str) -> str:
     """Store an edited file, and return its object. Raises GitFailed unless it was as committed."""
     before = git.run("cat-file", "blob", blob)
     mark = _MARK if before.startswith(_MARK) else b""

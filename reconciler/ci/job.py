@@ -25,7 +25,6 @@ from reconciler.ci import checkout
 from reconciler.ci import result as results
 from reconciler.ci.commits import (
     Commits,
-    Unreadable,
     is_regular,
     of_the_change,
     text_before,
@@ -50,6 +49,7 @@ from reconciler.report.plan.document import plan_json
 from reconciler.report.plan.formats import plan_text
 from reconciler.report.safe import safe
 from reconciler.report.words import first_few, plural
+from reconciler.runtime.git import GitFailed
 from reconciler.runtime.streams import lost_by
 from reconciler.workspace.workspace import Workspace
 
@@ -268,7 +268,9 @@ class Job:
         """Plan on the service, with the differences between live and the base branch."""
         admitted = self._admitted(use)
         with checkout.opened(admitted, self.options, self.talk.event) as session:
-            wanted = plan_and_drift.wanted_by(session.environment)
+            # The sections that the settings of the environment ask for.
+            setting = session.environment.setting
+            wanted = {name: setting(name, object) for name in plan_and_drift.PLAN_SECTIONS}
             made = asyncio.run(plan_and_drift.plan_now(session, session.journal().history, wanted))
             made = self._with_owners(made, session.project)
             made = self._with_consent(made, session)
@@ -605,7 +607,7 @@ def with_owners(made: model.Plan, event: Event, project: Project) -> tuple[model
         # The possible commits of the base, the most certain first.
         tips = [event.base] if event.is_try else checkout.tips_of(event, place)
         found = _found(tips, place.commits)
-    except Unreadable as error:
+    except GitFailed as error:
         return made, f"the owners of the manifests are unknown ({error}): {checkout.FETCH_ALL}"
     if found is None:
         return made, ""
@@ -618,10 +620,10 @@ def with_owners(made: model.Plan, event: Event, project: Project) -> tuple[model
 
 
 def _found(tips: Sequence[str], commits: Commits) -> list[OwnerRule] | None:
-    """Read the first owners file of the first known commit; None without one. Raises Unreadable."""
+    """Read the first owners file of the first known commit; None without one. Raises GitFailed."""
     known = next((tip for tip in tips if commits.has(tip)), "")
     if not known:
-        raise Unreadable("the base branch is not in this checkout")
+        raise GitFailed("the base branch is not in this checkout")
     for path in PLACES:
         entry = commits.entry(known, PurePosixPath(path))
         if entry is not None and is_regular(entry):

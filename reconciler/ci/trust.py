@@ -20,18 +20,17 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Self, TypeAlias, assert_never
+from typing import Any, Self, TypeAlias
 
 from reconciler.document import Json
 from reconciler.project import (
     Environment,
     Project,
     ProjectFile,
-    nothing_known,
     with_settings_of,
 )
 from reconciler.project.project import shown_url
-from reconciler.project.settings import InFile, InGit, InObjects, JournalPlace, parse_journal_place
+from reconciler.project.settings import parse_journal_place
 from reconciler.runtime import regular_files
 from reconciler.syntax.files import PROJECT_FILE
 
@@ -222,28 +221,24 @@ class Checkout:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BaseProject:
-    """The project file of the default branch's newest commit, and that commit."""
+    """The project file of the default branch's newest commit, and that commit.
+
+    Without such a file, the settings are those of an empty file.
+    """
 
     commit: str
     settings: ProjectFile
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MissingProject:
-    """The base branch has no project file there; `other` is one in a parent folder, "" for none."""
-
-    commit: str
-    other: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UnavailableProject:
-    """The project file of the base branch is unavailable, and why."""
+class Barred:
+    """Nothing may be used; `why` has the reason and the remedy."""
 
     why: str
 
 
-BaseFile: TypeAlias = BaseProject | MissingProject | UnavailableProject
+BaseFile: TypeAlias = BaseProject | Barred
+"""The settings that decide; `Barred` where those of the base branch are not known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -288,13 +283,6 @@ class OverBase:
     postponed: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Barred:
-    """Nothing may be used; `why` has the reason and the remedy."""
-
-    why: str
-
-
 ProjectTrust: TypeAlias = Whole | OverBase | Barred
 
 
@@ -327,9 +315,10 @@ def may_use(event: Event, checkout: Checkout, settings: Settings) -> ProjectTrus
             f"anyone can open ({untrusted}): use pull_request, or say "
             "`allow-untrusted-manifests: true` if that is meant"
         )
-    base = _base_of(settings, untrusted or f"commit {checkout.commit[:SHOWN_DIGITS]} was reviewed")
+    base = settings.base
     if isinstance(base, Barred):
-        return base
+        why = untrusted or f"commit {checkout.commit[:SHOWN_DIGITS]} was reviewed"
+        return Barred(why=f"{why}, and {base.why}")
     others = tuple(edits(own.settings, base.settings))
     # A change that removes the project file keeps its settings until the merge.
     file = own.file or own.root / PROJECT_FILE
@@ -339,23 +328,6 @@ def may_use(event: Event, checkout: Checkout, settings: Settings) -> ProjectTrus
         return Whole(project=over if others else own, anywhere=True, outdated=others)
     commit = settings.base_commit or base.commit
     return OverBase(project=over, commit=commit, why=untrusted, postponed=others)
-
-
-def _base_of(settings: Settings, why: str) -> BaseProject | Barred:
-    """Return the settings that decide; without a base project file, those of an empty file."""
-    match settings.base:
-        case BaseProject():
-            return settings.base
-        case MissingProject(other=other) if other:
-            return Barred(
-                why=f"{why}, and the base branch has another project file for this, {other}: merge "
-                "a project file that is moved, added or removed first, or name that one with "
-                "`project`"
-            )
-        case MissingProject(commit=commit):
-            return BaseProject(commit=commit, settings=nothing_known(settings.own.settings))
-        case UnavailableProject(why=lost):
-            return Barred(why=f"{why}, and {lost}")
 
 
 def edits(own: ProjectFile, base: ProjectFile) -> Iterator[str]:
@@ -409,24 +381,13 @@ def barred_target(
     return ""
 
 
-def journal_file(place: JournalPlace) -> Path | None:
-    """Return the file of a journal, None for a journal that is no file."""
-    match place:
-        case InFile(path=path):
-            return path
-        case InGit() | InObjects():
-            return None
-        case other:
-            assert_never(other)
-
-
 def barred_paths(use: Whole | OverBase, name: str, environment: Environment) -> str:
     """Return why files may not be kept where the environment says, "" where they may."""
     if not isinstance(use, Whole) or use.anywhere:
         return ""
     data = environment.emulator.data if environment.emulator is not None else ""
     setting = environment.journal
-    journal = journal_file(parse_journal_place(setting)) if setting else None
+    journal = parse_journal_place(setting).file if setting else None
     for path in (data, str(journal or "")):
         if path.startswith("/"):
             return (

@@ -122,37 +122,31 @@ def answer(instruction: str) -> int:
 
 def command_of(tree: Command, name: str) -> click.Command:
     """Return a command, or a group of commands, that can only be completed."""
+    parameters = [*map(_parameter, (*tree["options"], *tree["arguments"]))]
     if "commands" not in tree:
-        return click.Command(name, params=_parameters(tree), help=tree["help"])
+        return click.Command(name, params=parameters, help=tree["help"])
     commands = {word: command_of(command, word) for word, command in tree["commands"].items()}
-    return click.Group(name, commands=commands, params=_parameters(tree), help=tree["help"])
+    return click.Group(name, commands=commands, params=parameters, help=tree["help"])
 
 
-def _parameters(tree: Command) -> list[click.Parameter]:
-    return [*map(_option, tree["options"]), *map(_argument, tree["arguments"])]
-
-
-def _option(parameter: CommandParameter) -> click.Parameter:
-    words = [*parameter.get("words", ()), parameter["name"]]
-    help_text = parameter.get("help")
-    if parameter.get("flag"):
-        return click.Option(words, is_flag=True, help=help_text)
+def _parameter(about: CommandParameter) -> click.Parameter:
+    name, several = about["name"], about.get("several", False)
+    values, offer = _type(about), _offer(about)
+    if "words" not in about:
+        return click.Argument(
+            [name],
+            nargs=-1 if several else 1,
+            required=False,
+            type=values,
+            shell_complete=offer,
+        )
     return click.Option(
-        words,
-        multiple=parameter.get("several", False),
-        help=help_text,
-        type=_type(parameter),
-        shell_complete=_offer(parameter),
-    )
-
-
-def _argument(parameter: CommandParameter) -> click.Parameter:
-    return click.Argument(
-        [parameter["name"]],
-        nargs=-1 if parameter.get("several") else 1,
-        required=False,
-        type=_type(parameter),
-        shell_complete=_offer(parameter),
+        [*about["words"], name],
+        is_flag=about.get("flag", False),
+        multiple=several,
+        help=about.get("help"),
+        type=values,
+        shell_complete=offer,
     )
 
 

@@ -76,7 +76,7 @@ def emulator() -> None:
 )
 @options.verbose
 @options.quiet
-def serve(
+def serve(  # noqa: PLR0913 - one keyword for each option of the server
     *,
     host: str,
     port: int,
@@ -84,6 +84,7 @@ def serve(
     faults: Path | None,
     profile: Path | None,
     keys: Path | None,
+    live: bool,
     quiet: bool,
     **others: Any,
 ) -> None:
@@ -93,27 +94,28 @@ def serve(
     """
     del others["verbose"]
     from reconciler.emulator import (  # noqa: PLC0415 - brings the server
+        Faults,
+        Profile,
         UnreadableDataError,
         UnreadableSettingsError,
-        load_faults,
-        load_profile,
+        create_app,
+        load_settings,
     )
-    from reconciler.emulator import serve as serve_emulator  # noqa: PLC0415 - brings the server
+    from reconciler.emulator.serving import serve as serve_emulator  # noqa: PLC0415 - as above
 
     if data is not None:
         _begin_folder_of(data)
     try:
-        serve_emulator(
-            host,
-            port,
+        app = create_app(
             data,
             api_key=key_in(os.environ) or None,
             keys=_read_keys(keys) if keys is not None else {},
-            profile=load_profile(profile) if profile is not None else None,
-            faults=load_faults(faults) if faults is not None else None,
-            announce=(lambda _: None) if quiet else words,
+            profile=load_settings(Profile, profile) if profile is not None else None,
+            faults=load_settings(Faults, faults) if faults is not None else None,
             **others,
         )
+        announce = (lambda _: None) if quiet else words
+        serve_emulator(app, host, port, live=live, announce=announce)
     except (UnreadableDataError, UnreadableSettingsError) as error:
         raise InvalidInput(str(error)) from error
     except ValueError as error:
@@ -153,8 +155,8 @@ def tick_once(*, data: Path, verbose: bool, quiet: bool) -> None:
     app.state.store.close()
     if not quiet:
         words(
-            f"events: {happened.events}, incidents opened: {happened.incidents}, "
-            f"closed: {happened.closed}, cases opened: {happened.cases}"
+            f"events: {happened['events']}, incidents opened: {happened['incidents']}, "
+            f"closed: {happened['closed']}, cases opened: {happened['cases']}"
         )
 
 

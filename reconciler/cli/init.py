@@ -45,18 +45,13 @@ def init(
     """
     options = Options(paths=(folder,), environment=None, project=None, verbose=verbose, quiet=quiet)
     wanted = _wanted(folder, base_url, environment, asks=is_terminal() and not quiet)
-    made = init_project.start(options, folder, wanted, _editor_schemas())
+    made, remarks = init_project.start(options, folder, wanted, _editor_schemas())
     if form == "json":
-        document: init_project.InitDocument = {
-            "created": [*made.created],
-            "kept": [*made.kept],
-            "next": [*made.next],
-        }
-        json_data(document)
+        json_data(made)
     else:
-        data("".join(f"{safe(os.path.relpath(folder / text))}\n" for text in made.created))
+        data("".join(f"{safe(os.path.relpath(folder / text))}\n" for text in made["created"]))
     if not quiet:
-        words(init_project.format_init(made.kept, made.remarks, made.next), laid_out=True)
+        words(init_project.format_init(made, remarks), laid_out=True)
 
 
 def _wanted(

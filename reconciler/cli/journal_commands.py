@@ -2,7 +2,8 @@
 
 import os
 from collections.abc import Iterator
-from typing import NamedTuple, assert_never
+from contextlib import contextmanager
+from typing import assert_never
 from uuid import uuid4
 
 import click
@@ -46,8 +47,9 @@ from reconciler.project import (
     unsafe_base_url,
     with_target,
 )
-from reconciler.project.settings import InFile, InGit, InObjects, JournalPlace
+from reconciler.project.settings import InFile, JournalPlace
 from reconciler.report import journal_formats
+from reconciler.report.journal_formats import JournalFindingDocument, VerifiedDocument
 from reconciler.report.safe import safe
 from reconciler.report.table import fitted
 from reconciler.report.words import plural
@@ -88,6 +90,16 @@ def hint_at_places(options: Options) -> str:
 def run_entry(options: Options, journal: Journal, command: str) -> RunEntry:
     """Return the entry with who runs this command, and from which commit."""
     return journal.run_entry(str(uuid4()), command, applied_commit(open_project(options)))
+
+
+@contextmanager
+def _locked(options: Options, command: str, patience: LockTimeout) -> Iterator[Journal]:
+    """Open and lock the journal for a command that writes one entry."""
+    journal = opened_journal(options)
+    run = run_entry(options, journal, command)
+    with journal.locked(run.run, patience):
+        journal.begin(run)
+        yield journal
 
 
 def ref_of(text: str | None) -> Ref:
@@ -181,12 +193,6 @@ def _begin(journal: Journal, options: Options) -> None:
         )
 
 
-class _Finding(NamedTuple):
-    name: str
-    message: str
-    remedy: str
-
-
 @journal.command
 @options.remembering
 @options.formats("text", "json")
@@ -201,10 +207,17 @@ def verify(*, options: Options, form: str) -> int:
     if journal.why_missing:
         raise JournalError(f"{journal.why_missing}{hint_at_places(options)}")
     findings = list(_findings(journal))
-    is_old = any(finding.name == "old copy" for finding in findings)
+    is_old = any(finding["finding"] == "old copy" for finding in findings)
     code = JournalError.exit_code if is_old else 0
     if form == "json":
-        json_data(_document(journal, findings), ending=code)
+        document: VerifiedDocument = {
+            "place": journal.place,
+            "environment": journal.environment,
+            "target": journal.target,
+            "entries": len(journal.entries),
+            "findings": findings,
+        }
+        json_data(document, ending=code)
     else:
         data(_text(journal, findings), ending=code)
     if options.verbose and not options.quiet:
@@ -212,42 +225,46 @@ def verify(*, options: Options, form: str) -> int:
     return code
 
 
-def _text(journal: Journal, findings: list[_Finding]) -> str:
+def _text(journal: Journal, findings: list[JournalFindingDocument]) -> str:
     unsettled = len(journal.history.unsettled())
     count = plural(len(journal.entries), "entry", "entries")
     lines = [f"{safe(journal.place)}: {count}, {unsettled} unsettled"]
     for finding in findings:
         lines += [
-            f"  {finding.name}: {safe(finding.message)}",
-            f"    next: {safe(finding.remedy)}",
+            f"  {finding['finding']}: {safe(finding['message'])}",
+            f"    next: {safe(finding['wayOut'])}",
         ]
     return fitted("\n".join(lines) + "\n", stdout_style(verbose=False))
 
 
-def _findings(journal: Journal) -> Iterator[_Finding]:
+def _finding(name: str, message: str, remedy: str) -> JournalFindingDocument:
+    return {"finding": name, "message": message, "wayOut": remedy}
+
+
+def _findings(journal: Journal) -> Iterator[JournalFindingDocument]:
     """Yield the findings, the worst first."""
     if journal.is_old_copy:
         message = "the journal does not hold the line that the last run here ended with"
-        yield _Finding("old copy", message, bring_back("the newer one"))
+        yield _finding("old copy", message, bring_back("the newer one"))
     for ref, started in sorted(journal.history.unsettled().items()):
         message = f"{ref} since {started.at}: the answer to its create was lost"
         settle = on_journal("settle", f"{ref} --id ID")
         out = f"look for it, then `{settle}` or `--never-happened`"
-        yield _Finding("unsettled", message, out)
+        yield _finding("unsettled", message, out)
     if why := why_unconfirmed(journal):
         out = f"read the plan; `{on_manifests('apply', '--new-journal')}` confirms this journal"
-        yield _Finding("unconfirmed", why, out)
+        yield _finding("unconfirmed", why, out)
     if journal.torn:
         message = "the last line was cut, as by a crash or a full disk"
-        yield _Finding("torn", message, "nothing: it is ignored, and the next write removes it")
+        yield _finding("torn", message, "nothing: it is ignored, and the next write removes it")
     if holder := journal.holder():
         out = f"wait for it, or see `{on_journal('unlock')}`"
-        yield _Finding("locked", f"by {holder}", out)
+        yield _finding("locked", f"by {holder}", out)
     if journal.header is not None and journal.header.continues:
         yield _continued(journal, journal.header.continues)
 
 
-def _continued(journal: Journal, ended: str) -> _Finding:
+def _continued(journal: Journal, ended: str) -> JournalFindingDocument:
     """Return why a journal continues another: it was moved, or compacted."""
     entries = journal.entries
     # A new header replaced the first line at such an entry.
@@ -267,28 +284,15 @@ def _continued(journal: Journal, ended: str) -> _Finding:
             RunEntry(command="move"),
         ]:
             message = f"it arrived from {origin} ({at}), where it ended with the sum {ended}"
-            return _Finding("moved", message, out)
+            return _finding("moved", message, out)
         case [*_, RunEntry(at=at, command="move")]:
             message = (
                 f"it is that of {journal.target} since {at}; before, it ended with the sum {ended}"
             )
-            return _Finding("moved", message, out)
+            return _finding("moved", message, out)
         case _:
             message = f"it continues one that ended with the sum {ended}"
-            return _Finding("compacted", message, out)
-
-
-def _document(journal: Journal, findings: list[_Finding]) -> journal_formats.VerifiedDocument:
-    return {
-        "place": journal.place,
-        "environment": journal.environment,
-        "target": journal.target,
-        "entries": len(journal.entries),
-        "findings": [
-            {"finding": finding.name, "message": finding.message, "wayOut": finding.remedy}
-            for finding in findings
-        ],
-    }
+            return _finding("compacted", message, out)
 
 
 @journal.command
@@ -430,13 +434,7 @@ def _place(project: Project, setting: str) -> JournalPlace:
         place = journal_place_at(project, setting)
     except ValueError as error:
         raise UsageError(f"--to {error}") from error
-    match place:
-        case InFile(path=path):
-            return InFile(path.resolve())
-        case InGit() | InObjects():
-            return place
-        case other:
-            assert_never(other)
+    return place if place.file is None else InFile(place.file.resolve())
 
 
 def _reported(became: Became, way: JournalMove, environment: str) -> str:
@@ -468,16 +466,13 @@ def rename(*, old: str, new: str, options: Options, patience: LockTimeout) -> No
     """
     was, ref = ref_of(old), ref_of(new)
     _check_can_rename(was, ref)
-    opened = opened_journal(options)
-    run = run_entry(options, opened, "rename")
-    with opened.locked(run.run, patience):
+    with _locked(options, "rename", patience) as opened:
         _check_known(was, opened.history)
         if not opened.history.of(ref).is_blank:
             raise UsageError(
                 f"the journal knows a {ref} of its own already: if that one is gone, "
                 f"`{on_journal('forget', str(ref))}` first"
             )
-        opened.begin(run)
         opened.append([Renamed(at=opened.now(), ref=ref, was=was)])
     if not options.quiet:
         words(safe(f"{ref} is what {was} was; plan again"))
@@ -494,12 +489,9 @@ def forget(*, ref: str, options: Options, patience: LockTimeout) -> None:
     not asked, and nothing is deleted there.
     """
     wanted = ref_of(ref)
-    opened = opened_journal(options)
-    run = run_entry(options, opened, "forget")
-    with opened.locked(run.run, patience):
+    with _locked(options, "forget", patience) as opened:
         _check_known(wanted, opened.history)
         known = opened.history.of(wanted).remote_id
-        opened.begin(run)
         opened.append([Forgotten(at=opened.now(), ref=wanted)])
     if not options.quiet:
         which = f" ({known})" if known is not None else ""
@@ -558,14 +550,11 @@ def settle(
     if (remote_id is None) == (not never_happened):
         raise UsageError("give either --id ID or --never-happened")
     wanted = ref_of(ref)
-    opened = opened_journal(options)
-    run = run_entry(options, opened, "settle")
-    with opened.locked(run.run, patience):
+    with _locked(options, "settle", patience) as opened:
         if wanted not in opened.history.unsettled():
             listed = ", ".join(map(str, sorted(opened.history.unsettled()))) or "none"
             raise UsageError(f"{wanted} is not unsettled (unsettled: {listed})")
         known = _parse_id(wanted, remote_id) if remote_id is not None else None
-        opened.begin(run)
         opened.append([Settled(at=opened.now(), ref=wanted, remote_id=known)])
     if not options.quiet:
         became = "never happened" if known is None else f"exists as {known}"

@@ -6,7 +6,6 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -90,13 +89,16 @@ def plan(
 
 
 def _watch(options: Options, plan_again: Callable[[], int]) -> int:
-    def seen() -> Watch:
+    """Plan now and after every save, until a signal ends it."""
+
+    def places() -> list[Path]:
         project, _ = read_project(options)
         file = project_file(options)
+        named = [] if file is None else [file]
         if project is None:
             # Its `manifests:` is unknown, so a change of any file next to it may repair it.
-            return Watch([*(options.paths or [(file or Path()).parent])], [file] if file else [])
-        return Watch(manifest_paths(options, project), [file] if file is not None else [])
+            return [*named, *(options.paths or [(file or Path()).parent])]
+        return [*named, *manifest_paths(options, project)]
 
     def planned() -> None:
         data(CLEARED if stdout_style(verbose=False).terminal else "")
@@ -108,7 +110,7 @@ def _watch(options: Options, plan_again: Callable[[], int]) -> int:
             for exception in group.exceptions:
                 words(f"error: {safe(str(exception))}", laid_out=True)
 
-    for count in watched(seen, planned):
+    for count in watched(places, planned):
         words(f"watching {plural(count, 'file')}; Ctrl-C ends it")
     return 0
 
@@ -157,23 +159,12 @@ _Stamp = tuple[int, int, int]
 _GONE: _Stamp = (0, 0, 0)
 
 
-@dataclass(frozen=True, slots=True)
-class Watch:
-    """Files and folders to watch.
-
-    `tops` are the files and folders that hold manifests. `more` are files elsewhere, such as the
-    project file.
-    """
-
-    tops: Sequence[Path]
-    more: Sequence[Path] = ()
-
-    def stamps(self) -> dict[str, _Stamp]:
-        """Return every watched file with what shows that it was saved."""
-        tops = [*map(str, self.tops)]
-        files = [*map(str, self.more), *(top for top in tops if not os.path.isdir(top))]  # noqa: PTH112 - never raises
-        files += (path for top in tops for path in _manifests_below(top))
-        return {path: _stamp(path) for path in files}
+def stamps(places: Sequence[Path]) -> dict[str, _Stamp]:
+    """Return every file at some places, or with manifests below them, with what shows a save."""
+    named = [*map(str, places)]
+    files = [place for place in named if not os.path.isdir(place)]  # noqa: PTH112 - never raises
+    files += (path for place in named for path in _manifests_below(place))
+    return {path: _stamp(path) for path in files}
 
 
 def _manifests_below(top: str) -> Iterator[str]:
@@ -193,7 +184,7 @@ def _stamp(path: str) -> _Stamp:
 
 
 def watched(
-    watch: Callable[[], Watch],
+    places: Callable[[], Sequence[Path]],
     work: Callable[[], None],
     pause: Callable[[float], None] = time.sleep,
 ) -> Iterator[int]:
@@ -202,9 +193,9 @@ def watched(
     Files saved during the work are not missed: they are recorded before it begins.
     """
     while True:
-        seen = watch()
-        before = seen.stamps()
+        seen = places()
+        before = stamps(seen)
         work()
         yield len(before)
-        while seen.stamps() == before:
+        while stamps(seen) == before:
             pause(EVERY)

@@ -67,6 +67,19 @@ def value_at(document: Json | Missing, path: Sequence[str | int]) -> Json | Miss
     return document
 
 
+def with_value(document: Json, path: Path, value: Json | Missing) -> Json:
+    """Return a document with another value at a path of keys and indices; `ABSENT` removes it."""
+    if not path:
+        return document if value is ABSENT else value
+    step, rest = path[0], path[1:]
+    if isinstance(document, list) and isinstance(step, int):
+        return [*document[:step], with_value(document[step], rest, value), *document[step + 1 :]]
+    fields = document if isinstance(document, dict) else {}
+    if value is ABSENT and (not rest or step not in fields):
+        return {key: field for key, field in fields.items() if key != step}
+    return {**fields, str(step): with_value(fields.get(str(step)), rest, value)}
+
+
 def texts_in(document: Json) -> Iterator[str]:
     """Yield the texts of a document in their order, without the names of its fields."""
     waiting = [document]
@@ -110,19 +123,8 @@ def is_zero(value: Json | Missing, enumeration: str = "") -> bool:
     return value is ABSENT or value is None or value == [] or (_is_number(value) and value == 0)
 
 
-def _are_equal(before: Json | Missing, after: Json | Missing) -> bool:
-    """Return whether two values are equal; zero, absent and null all differ."""
-    if _is_number(before) and _is_number(after):
-        return before == after and isinstance(before, bool) == isinstance(after, bool)
-    if isinstance(before, str) and isinstance(after, str):
-        return before == after
-    return type(before) is type(after) and before == after
-
-
-def _zero_kind(value: Json | Missing) -> type | None:
-    """Return the type of a zero: `""` and 0 differ, though each equals absent."""
-    if value is ABSENT or value is None:
-        return None
+def _sort(value: Json | Missing) -> type:
+    """Return the type of a value; integers and floats are one, booleans another."""
     if isinstance(value, str):
         return str
     return float if isinstance(value, int) and not isinstance(value, bool) else type(value)
@@ -136,14 +138,14 @@ def _is_number(value: Json | Missing) -> TypeGuard[int | float]:
     return isinstance(value, int | float)
 
 
-def identical(left: Json, right: Json) -> bool:
+def identical(left: Json | Missing, right: Json | Missing) -> bool:
     """Return whether two documents are equal, at C speed; False may still mean `same`.
 
     Python treats True as equal to 1, so equal containers are compared by their text too.
     """
     if left != right:
         return False
-    if isinstance(left, dict | list):
+    if isinstance(left, dict | list) and isinstance(right, dict | list):
         return _text(left) == _text(right)
     return isinstance(left, bool) == isinstance(right, bool)
 
@@ -237,9 +239,10 @@ class Shape:
             and is_zero(before, self.enumeration)
             and is_zero(after, self.enumeration)
         ):
-            kinds = _zero_kind(before), _zero_kind(after)
-            return None in kinds or kinds[0] is kinds[1]
-        return _are_equal(before, after)
+            # `""` and 0 differ, though each equals absent.
+            absent = (ABSENT, None)
+            return before in absent or after in absent or _sort(before) is _sort(after)
+        return before == after and _sort(before) is _sort(after)
 
     @property
     def known(self) -> bool:
@@ -532,7 +535,7 @@ def differences(
 
     Parts that are the same object, or equal, are not walked.
     """
-    if before is after or _are_identical(before, after):
+    if before is after or identical(before, after):
         return
     homes = moved(before, after, shape)
     stood: dict[Path, Path] = {}
@@ -545,16 +548,10 @@ def differences(
             yield difference
 
 
-def _are_identical(before: Json | Missing, after: Json | Missing) -> bool:
-    """Return whether two containers are equal, at C speed."""
-    both = isinstance(before, dict | list) and isinstance(after, dict | list)
-    return both and identical(before, after)  # type: ignore[arg-type]  # checked above
-
-
 def _differences(
     before: Json | Missing, after: Json | Missing, shape: Shape, path: Path, homes: ItemPositions
 ) -> Iterator[Difference]:
-    if before is after or _are_identical(before, after):
+    if before is after or identical(before, after):
         return
     if isinstance(before, dict) and isinstance(after, dict):
         for key in (*after, *(key for key in before if key not in after)):
@@ -565,7 +562,7 @@ def _differences(
     else:
         was, now = _settled(before, shape, homes), _settled(after, shape, homes)
         if not shape.are_one(was, now):
-            yield Difference(path, was, now, _operation(before, after))
+            yield Difference(path, was, now, operation_of(before, after))
         yield from _arrivals(after, shape, path, homes)
 
 
@@ -603,7 +600,8 @@ def _arrived(
     yield from _differences(home.item, place.item, shape, place.path, homes)
 
 
-def _operation(before: Json | Missing, after: Json | Missing) -> Operation:
+def operation_of(before: Json | Missing, after: Json | Missing) -> Operation:
+    """Return the operation that turns one value into another."""
     if before is ABSENT:
         return "add"
     return "remove" if after is ABSENT else "change"
@@ -675,7 +673,7 @@ def shifted_in(positions: list[int]) -> set[int]:
 def _indexed_differences(
     before: list[Json], after: list[Json], shape: Shape, path: Path, homes: ItemPositions
 ) -> Iterator[Difference]:
-    partners = _partners(before, after, shape)
+    partners = partners_of(before, after, shape)
     for index, value in enumerate(after):
         if index in partners:
             was = before[partners[index]]
@@ -686,7 +684,7 @@ def _indexed_differences(
         yield _removed(before[index], shape, (*path, index), homes)
 
 
-def _partners(before: list[Json], after: list[Json], shape: Shape) -> dict[int, int]:
+def partners_of(before: list[Json], after: list[Json], shape: Shape) -> dict[int, int]:
     """Return the index before the write for each index after it, if there is one.
 
     Items without identity that are the same at both ends of the lists are paired. Items between are

@@ -72,7 +72,7 @@ class TracingLabelFilters(wire.WireObject):
 class SimpleTracingFilter(wire.WireObject):
     """Slow spans with certain labels; the latency travels as text."""
 
-    digits: ClassVar[tuple[str, ...]] = ("latency_threshold_ms",)
+    digits: ClassVar[frozenset[str]] = frozenset({"latencyThresholdMs"})
 
     latency_threshold_ms: wire.Int64 = "0"
     tracing_label_filters: TracingLabelFilters | None = None
@@ -131,7 +131,7 @@ class Destination(wire.WireObject):
 class Router(wire.WireObject):
     """Routing by rules; an empty router is not the same as none."""
 
-    uuids: ClassVar[tuple[str, ...]] = ("id",)
+    uuids: ClassVar[frozenset[str]] = frozenset({"id"})
 
     id: wire.SentUuid | None = None
     notify_on: NotifyOn = "NOTIFY_ON_TRIGGERED_ONLY_UNSPECIFIED"
@@ -203,7 +203,7 @@ class IncidentsSettings(wire.WireObject):
 class SloDefinitionRef(wire.WireObject):
     """The SLO an alert watches."""
 
-    uuids: ClassVar[tuple[str, ...]] = ("slo_id",)
+    uuids: ClassVar[frozenset[str]] = frozenset({"sloId"})
 
     slo_id: wire.SentUuid
 

@@ -180,14 +180,10 @@ def web_routes(deployment: Deployment) -> list[Route]:
     ]
 
 
-def _parameters_of(model: type[wire.WireObject]) -> Iterator[wire.JsonObject]:
-    schema = model.model_json_schema(by_alias=True)
-    yield from _within(schema, schema.get("$defs", {}), "", is_required=True)
-
-
 def _within(
-    schema: wire.JsonObject, parts: wire.JsonObject, path: str, *, is_required: bool
+    schema: wire.JsonObject, parts: wire.JsonObject, path: str = "", *, is_required: bool = True
 ) -> Iterator[wire.JsonObject]:
+    """Yield a parameter for each leaf of the schema of a query."""
     for name, content in schema["properties"].items():
         inner = _resolved(content, parts)
         item = _resolved(inner.get("items", {}), parts)
@@ -316,7 +312,8 @@ def _operation(endpoint: Endpoint[Any]) -> wire.JsonObject:
     if endpoint.permission:
         sentences.append(f"Needs the permission `{endpoint.permission}`.")
     parameters = _parameters(endpoint)
-    for parameter in _parameters_of(endpoint.request) if endpoint.in_query else ():
+    query = endpoint.request.model_json_schema() if endpoint.in_query else {"properties": {}}
+    for parameter in _within(query, query.get("$defs", {})):
         if parameter["schema"].get("type") != "object":
             parameters.append(parameter)
             continue

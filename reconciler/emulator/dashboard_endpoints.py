@@ -620,10 +620,10 @@ def _free_slug(store: Store, stem: str) -> str:
 
 
 @DASHBOARDS.answers(5, "GET", _PATH + "/{dashboard_id}", NoBody, StoredDashboard)
-def _read_by_id(call: Call, _: NoBody) -> wire.Rendered:
-    return wire.as_text(DASHBOARD_RECORDS.read(call.store, call.path["dashboard_id"]))
+def _read_by_id(call: Call, _: NoBody) -> wire.JsonObject:
+    return DASHBOARD_RECORDS.read(call.store, call.path["dashboard_id"])
 
 
 @DASHBOARDS.answers(6, "GET", "/v1/dashboards/by-slug/{slug}", NoBody, StoredDashboard)
-def _read_by_slug(call: Call, _: NoBody) -> wire.Rendered:
-    return wire.as_text(DASHBOARD_RECORDS.read(call.store, call.path["slug"], "slug"))
+def _read_by_slug(call: Call, _: NoBody) -> wire.JsonObject:
+    return DASHBOARD_RECORDS.read(call.store, call.path["slug"], "slug")

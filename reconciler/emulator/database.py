@@ -34,13 +34,18 @@ class Store:
     """The SQLite database of the emulator, with the methods that its resources need."""
 
     def __init__(self, data: Path | None, tables: Iterable[str]) -> None:
-        self._connection = _connection(data)
-        self._close = weakref.finalize(self, self._connection.close)
         try:
+            if data is not None:
+                _make_private(data)
+            self._connection = sqlite3.connect(
+                data or ":memory:", isolation_level=None, check_same_thread=False
+            )
+            self._close = weakref.finalize(self, self._connection.close)
             self._prepare(tables)
-        except sqlite3.DatabaseError as problem:
-            self.close()
-            raise UnreadableDataError(f"cannot keep data in {data}: {problem}") from None
+        except (OSError, sqlite3.Error, ValueError) as problem:
+            # A name that holds a zero byte is a ValueError.
+            why = problem.strerror if isinstance(problem, OSError) else problem
+            raise UnreadableDataError(f"cannot keep data in {data}: {why}") from None
 
     def _prepare(self, tables: Iterable[str]) -> None:
         self._connection.execute("PRAGMA busy_timeout = 10000")
@@ -104,19 +109,6 @@ class Store:
     def close(self) -> None:
         """Close the file; a second call does nothing."""
         self._close()
-
-
-def _connection(data: Path | None) -> sqlite3.Connection:
-    """Return a connection to the file, which is created if missing. Raises UnreadableDataError."""
-    try:
-        if data is not None:
-            _make_private(data)
-        return sqlite3.connect(data or ":memory:", isolation_level=None, check_same_thread=False)
-    except OSError as problem:
-        raise UnreadableDataError(f"cannot keep data in {data}: {problem.strerror}") from None
-    except (sqlite3.Error, ValueError) as problem:
-        # A name that holds a zero byte is a ValueError.
-        raise UnreadableDataError(f"cannot keep data in {data}: {problem}") from None
 
 
 def _make_private(data: Path) -> None:

@@ -6,7 +6,6 @@ that the route exists (docs/assumptions.md).
 
 import hashlib
 import hmac
-import json
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import KW_ONLY, dataclass
@@ -28,7 +27,7 @@ USER_HEADER = "x-emulator-user"
 
 NoBody = wire.Empty
 Body = TypeVar("Body", bound=wire.WireObject)
-_AnswerOf = Callable[["Call", Body], wire.WireObject | wire.Rendered]
+_AnswerOf = Callable[["Call", Body], wire.WireObject | wire.JsonObject]
 
 
 @dataclass(frozen=True)
@@ -84,7 +83,7 @@ class Endpoint(Generic[Body]):
     permission: str = ""
     named: tuple[str, str] = ("", "")
     schema: wire.JsonObject | None = None
-    shaped: Callable[[Any], Any] | None = None
+    shaped: Callable[[Any], Any] = lambda content: content
 
     @property
     def has_body(self) -> bool:
@@ -210,7 +209,7 @@ class Answers:
         request, deployment = Request(scope, receive), self.deployment
         endpoint = self.endpoints.get(request.method)
         if endpoint is None:
-            raise wire.wrong_method(self.endpoints)
+            raise wire.RefusalError(405, "Method Not Allowed", allowed=self.endpoints)
         deployment.keys.check(request, endpoint.permission)
         sent = await _sent_content(request, endpoint, deployment.profile)
         stale = deployment.stale_reads
@@ -258,16 +257,13 @@ async def _sent_content(
 
 
 def _response(
-    endpoint: Endpoint[Any], answer: wire.WireObject | wire.Rendered, profile: Profile
+    endpoint: Endpoint[Any], answer: wire.WireObject | wire.JsonObject, profile: Profile
 ) -> Response:
     if endpoint.reply is wire.Empty and profile.empty_reply != "object":
         return Response(status_code=200 if profile.empty_reply == "nothing" else 204)
-    rendered = answer if isinstance(answer, wire.Rendered) else wire.as_text(answer)
-    content = wire.in_form(rendered, endpoint.reply, profile)
-    if endpoint.shaped is not None:
-        content = wire.as_text(endpoint.shaped(json.loads(content)))
+    content = endpoint.shaped(wire.in_form(wire.as_json(answer), endpoint.reply, profile))
     return Response(
-        content,
+        wire.as_text(content),
         status_code=profile.created_status if endpoint.creates else 200,
         media_type="application/json",
     )

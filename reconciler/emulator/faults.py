@@ -20,7 +20,6 @@ from datetime import timedelta
 from email.utils import format_datetime
 from fnmatch import fnmatchcase
 from http import HTTPStatus
-from pathlib import Path
 from time import monotonic
 from typing import Annotated, Literal
 
@@ -30,7 +29,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from reconciler.emulator.database import API_ROOT, BODY, FAULT, RequestRecord
-from reconciler.emulator.profile import SETTINGS, load_settings
+from reconciler.emulator.profile import SETTINGS
 from reconciler.emulator.wire import Clock, RefusalError, json_body
 
 Seconds = Annotated[float, Field(ge=0, le=3600)]
@@ -136,11 +135,6 @@ class Faults(_Settings):
     seed: int = 0
     # The first rule that strikes a request decides.
     rules: list[Rule] = Field(default_factory=list)
-
-
-def load_faults(path: Path) -> Faults:
-    """Read faults from a JSON file. Raises UnreadableSettingsError."""
-    return load_settings(Faults, path)
 
 
 @dataclass

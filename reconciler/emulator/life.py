@@ -12,6 +12,7 @@ noise. Data usage has the rhythm of a shop: less at weekends, more from year to 
 import asyncio
 import math
 import zlib
+from collections import Counter
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from uuid import NAMESPACE_URL, uuid5
@@ -20,7 +21,7 @@ from reconciler.emulator import record_endpoints as records
 from reconciler.emulator.alert_definition_endpoints import StoredAlertDefinition
 from reconciler.emulator.database import Store
 from reconciler.emulator.endpoint import Resource
-from reconciler.emulator.wire import Clock, JsonObject, read, timestamp, whole
+from reconciler.emulator.wire import Clock, read, timestamp
 
 
 def draw(*name: object) -> float:
@@ -84,16 +85,6 @@ def _units_on(day: date, share: float) -> records.DailyUnits:
     )
 
 
-@dataclass
-class Happened:
-    """The result of one tick, as numbers."""
-
-    events: int = 0
-    incidents: int = 0
-    closed: int = 0
-    cases: int = 0
-
-
 _COMPANY_ID = 1001
 _PER_HOUR = {"P1": 0.002, "P2": 0.005, "P3": 0.02, "P4": 0.06}  # by priority, before its nature
 _PER_HOUR_ELSE = 0.2
@@ -108,24 +99,18 @@ class LivingAlert:
     """A stored alert definition."""
 
     store: Store
-    record: JsonObject
-    happened: Happened
+    definition: StoredAlertDefinition
+    happened: Counter[str]
 
     @property
     def id(self) -> str:
         """The id of the definition."""
-        return str(self.record["id"])
-
-    @property
-    def properties(self) -> JsonObject:
-        """The properties that a person declared."""
-        declared: JsonObject = self.record["alertDefProperties"]
-        return declared
+        return self.definition.id
 
     @property
     def priority(self) -> str:
         """Its priority, as `P1`."""
-        return str(self.properties["priority"]).removeprefix("ALERT_DEF_PRIORITY_")[:2]
+        return self.definition.alert_def_properties.priority.removeprefix("ALERT_DEF_PRIORITY_")[:2]
 
     def is_busy(self, minute: datetime) -> bool:
         """Return whether anything can happen in the hour of this minute."""
@@ -165,8 +150,8 @@ class LivingAlert:
         It is 1 if the metric must be bad half of the time, as usual; 1/20 if it must be bad all the
         time.
         """
-        match self.properties:
-            case {"metricThreshold": {"rules": [{"condition": {"forOverPct": int(share)}}, *_]}}:
+        match self.definition.alert_def_properties.metric_threshold:
+            case {"rules": [{"condition": {"forOverPct": int(share)}}, *_]}:
                 return max(0.05, (100 - share) / 50)
             case _:
                 return 1.0
@@ -211,7 +196,8 @@ class Trouble:
 
     @property
     def _labels(self) -> dict[str, str]:
-        declared = self.alert.properties["entityLabels"]
+        """The place of the trigger: application, subsystem and region."""
+        declared = self.alert.definition.alert_def_properties.entity_labels
         return {
             "application": declared.get("application", "shop"),
             "subsystem": declared.get("subsystem", "web"),
@@ -220,24 +206,24 @@ class Trouble:
 
     @property
     def _entity_labels(self) -> list[records.KeyValue]:
-        declared = self.alert.properties["entityLabels"]
+        declared = self.alert.definition.alert_def_properties.entity_labels
         return [records.KeyValue(key=key, value=text) for key, text in declared.items()]
 
     def emit(self, kind: str, moment: datetime) -> None:
         """Add an alert event; the two events of a trigger have the same dedup key."""
-        alert, properties = self.alert, self.alert.properties
-        version = alert.record["alertVersionId"]
+        alert, definition = self.alert, self.alert.definition
+        version = definition.alert_version_id
         event = records.AlertEvent(
             company_id=_COMPANY_ID,
-            cx_event_key=drawn_id("event", kind, alert.id, moment),
-            cx_event_dedup_key=drawn_id("trigger", alert.id, self.since),
+            cx_event_key=drawn_id("event", kind, definition.id, moment),
+            cx_event_dedup_key=drawn_id("trigger", definition.id, self.since),
             cx_event_labels=self._labels,
-            cx_event_metadata={"alertId": alert.id, "alertVersionId": version},
+            cx_event_metadata={"alertId": definition.id, "alertVersionId": version},
             cx_event_payload={
-                "alertId": alert.id,
+                "alertId": definition.id,
                 "alertVersionId": version,
-                "name": properties["name"],
-                "priority": properties["priority"],
+                "name": definition.alert_def_properties.name,
+                "priority": definition.alert_def_properties.priority,
                 "status": kind,
                 "triggeredAt": timestamp(self.since),
             },
@@ -246,16 +232,16 @@ class Trouble:
             cx_event_type=f"alert_{kind}",
         )
         records.keep_alert_event(alert.store, event, version_id=version)
-        alert.happened.events += 1
+        alert.happened["events"] += 1
 
     def begin(self) -> None:
         """Open the incident and the case that the priority calls for."""
         if self.alert.priority in _SEVERITIES:
             self._open_incident()
-            self.alert.happened.incidents += 1
+            self.alert.happened["incidents"] += 1
         if self.alert.priority in _WITH_CASE:
             records.keep_case(self.alert.store, self._case())
-            self.alert.happened.cases += 1
+            self.alert.happened["cases"] += 1
 
     def be_noticed(self, minute: datetime) -> None:
         """Assign the incident and the case to a person, sooner or later."""
@@ -282,7 +268,7 @@ class Trouble:
         incident = records.incident_in(store, self._id)
         if incident and incident.closed_at is None and not is_left_open:
             records.close(store, incident, now=now)
-            self.alert.happened.closed += 1
+            self.alert.happened["closed"] += 1
         case = self._stored_case()
         if case:
             for indicator in case.alert_indicators:
@@ -297,13 +283,13 @@ class Trouble:
             records.keep_case(store, case)
 
     def _open_incident(self) -> None:
-        properties, labels = self.alert.properties, self._labels
+        declared, labels = self.alert.definition.alert_def_properties, self._labels
         incident = records.Incident(
             id=self._id,
-            name=properties["name"],
-            description=properties["description"],
+            name=declared.name,
+            description=declared.description,
             severity=f"INCIDENT_SEVERITY_{_SEVERITIES[self.alert.priority]}",
-            is_muted=properties["phantomMode"],
+            is_muted=declared.phantom_mode,
             contextual_labels={
                 "applicationName": labels["application"],
                 "subsystemName": labels["subsystem"],
@@ -314,24 +300,24 @@ class Trouble:
         )
         behind = records.AlertBehind(
             self.alert.id,
-            properties["name"],
-            properties["entityLabels"],
-            properties["groupByKeys"],
+            declared.name,
+            declared.entity_labels,
+            declared.group_by_keys,
         )
         records.open_incident(self.alert.store, incident, behind, now=timestamp(self.since))
 
     def _case(self) -> records.Case:
         ((number,),) = self.alert.store.rows("SELECT count(*) FROM cases")
-        properties, region = self.alert.properties, self._labels["region"]
+        declared, region = self.alert.definition.alert_def_properties, self._labels["region"]
         now = timestamp(self.since)
         priority = f"CASE_PRIORITY_{self.alert.priority}"
-        is_security = properties["entityLabels"].get("team") == "security"
+        is_security = declared.entity_labels.get("team") == "security"
         groupings = [records.KeyValue(key="region", value=region)]
         return records.Case(
             id=drawn_id("case", self._id),
             readable_id=f"CASE-{1001 + number}",
-            title=f"{properties['name']} in {region}",
-            description=properties["description"],
+            title=f"{declared.name} in {region}",
+            description=declared.description,
             category=f"CASE_CATEGORY_{'SECURITY' if is_security else 'AVAILABILITY'}",
             priority=priority,
             priority_details=records.PriorityDetails(system=priority),
@@ -344,7 +330,7 @@ class Trouble:
             alert_indicators=[
                 records.AlertIndicator(
                     alert_id=self.alert.id,
-                    alert_version_id=self.alert.record["alertVersionId"],
+                    alert_version_id=self.alert.definition.alert_version_id,
                     groupings=groupings,
                     priority=f"ALERT_PRIORITY_{self.alert.priority}",
                     state="ALERT_INDICATOR_STATE_TRIGGERED",
@@ -366,7 +352,7 @@ LIFE = Resource(
 )
 
 
-def tick(store: Store, now: datetime) -> Happened:
+def tick(store: Store, now: datetime) -> Counter[str]:
     """Simulate the time from the last tick until now; the first time it is an hour.
 
     `now` needs a time zone. A time before the last tick changes nothing.
@@ -388,18 +374,19 @@ def lived_until(store: Store) -> datetime | None:
     return datetime.fromisoformat(row[0]) if row else None
 
 
-def let_pass(store: Store, since: datetime, now: datetime) -> Happened:
+def let_pass(store: Store, since: datetime, now: datetime) -> Counter[str]:
     """Simulate the time between two moments, inside `store.writing()`."""
-    happened = Happened()
+    happened = Counter[str]()
     end = now.astimezone(UTC).replace(second=0, microsecond=0)
     begin = max(since, now - LONGEST).astimezone(UTC)
     minute = begin.replace(second=0, microsecond=0)
-    alerts = [
-        LivingAlert(store, whole(StoredAlertDefinition, stored), happened)
-        for stored in store.records("alert_definitions")
+    definitions = [
+        read(StoredAlertDefinition, stored) for stored in store.records("alert_definitions")
     ]
     awake = [
-        alert for alert in alerts if alert.properties["enabled"] and not alert.properties["deleted"]
+        LivingAlert(store, definition, happened)
+        for definition in definitions
+        if definition.alert_def_properties.enabled and not definition.alert_def_properties.deleted
     ]
     busy: list[LivingAlert] | None = None
     while minute < end:

@@ -10,7 +10,6 @@ test, so `ERROR` and `SEVERITY_ERROR` are the same.
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from itertools import chain, count
 from typing import Annotated, ClassVar, Literal
 from uuid import uuid4
@@ -249,17 +248,10 @@ _COMPANY_ID = 1001
 _NOT_KEPT = frozenset(("disabled", "placement", "logRules"))
 
 
-@dataclass(frozen=True)
-class _Held:
-    """A stored policy with its severities, which some services hide; an empty list means all."""
-
-    policy: LogPolicy
-    severities: list[str]
-
-    def shown(self, call: Call) -> LogPolicy:
-        if call.profile.policy_severities == "hidden":
-            return self.policy
-        return self.policy.model_copy(update={"log_rules": LogRules(severities=self.severities)})
+def _shown(call: Call, policy: LogPolicy) -> LogPolicy:
+    """Return a policy as it is answered, with its severities where the profile says so."""
+    is_hidden = call.profile.policy_severities == "hidden"
+    return policy.model_copy(update={"log_rules": None}) if is_hidden else policy
 
 
 @LOG_POLICIES.answers(15, "GET", _PATH, PolicyQuery, PolicyListReply, in_query=True)
@@ -267,9 +259,9 @@ def _list(call: Call, asked: PolicyQuery) -> PolicyListReply:
     if asked.source_type == "SOURCE_TYPE_SPANS":
         return PolicyListReply()
     policies = [
-        held.shown(call)
-        for held in _in_order(call.store)
-        if held.policy.enabled or not asked.enabled_only
+        _shown(call, policy)
+        for policy in _in_order(call.store)
+        if policy.enabled or not asked.enabled_only
     ]
     if call.profile.policy_order == "reversed":
         policies.reverse()
@@ -286,18 +278,18 @@ def _create(call: Call, request: BulkCreateRequest) -> CreateReply:
     existing = _in_order(call.store)
     _check_names_differ(call, inputs, "policyRequests[{}].name")
     if call.profile.duplicate_policies == "refused":
-        taken = {held.policy.name for held in existing}
+        taken = {policy.name for policy in existing}
         for sent in inputs:
             if sent.name in taken:
                 raise wire.TakenError(f"policy {sent.name}")
     if len(existing) + len(inputs) > POLICY_LIMIT:
         raise wire.InvalidRequestError(f"policyRequests: at most {POLICY_LIMIT} policies in all")
-    created = [_Held(_policy(call, sent), []) for sent in inputs]
-    first: list[_Held] = []
-    last: list[_Held] = []
-    for sent, held in zip(inputs, created, strict=True):
+    created = [_policy(call, sent, []) for sent in inputs]
+    first: list[LogPolicy] = []
+    last: list[LogPolicy] = []
+    for sent, policy in zip(inputs, created, strict=True):
         goes_first = sent.placement is not None and sent.placement.first is not None
-        (first if goes_first else last).append(held)
+        (first if goes_first else last).append(policy)
     _keep(call.store, [*first, *existing, *last])
     return _created(call, created)
 
@@ -308,9 +300,7 @@ def _create(call: Call, request: BulkCreateRequest) -> CreateReply:
 def _overwrite(call: Call, request: OverwriteRequest) -> CreateReply:
     sent = [item.policy for item in request.policies]
     _check_names_differ(call, sent, "policies[{}].policy.name")
-    new = [
-        _Held(_policy(call, item.policy), item.log_rules.severities) for item in request.policies
-    ]
+    new = [_policy(call, item.policy, item.log_rules.severities) for item in request.policies]
     _keep(call.store, new)
     return _created(call, new)
 
@@ -319,14 +309,14 @@ def _overwrite(call: Call, request: OverwriteRequest) -> CreateReply:
     18, "POST", _PATH + "/bulkTestLog", LogTestRequest, LogTestReply, only_reads=True
 )
 def _test(call: Call, request: LogTestRequest) -> LogTestReply:
-    enabled = [held for held in _in_order(call.store) if held.policy.enabled]
+    enabled = [policy for policy in _in_order(call.store) if policy.enabled]
     any_case = call.profile.policy_names == "any_case"
     reply = LogTestReply()
     for log in request.meta_fields_values_list:
         met = (
-            held.shown(call)
-            for held in enabled
-            if takes(held.policy, held.severities, log, any_case=any_case)
+            _shown(call, policy)
+            for policy in enabled
+            if takes(policy, _severities(policy), log, any_case=any_case)
         )
         policy = next(met, None)
         result = LogTestResult(matched=policy is not None, meta_fields_values=log, policy=policy)
@@ -341,7 +331,7 @@ def _check_names_differ(call: Call, policies: Sequence[PolicyInput], place: str)
             raise wire.InvalidRequestError(f"{place.format(index)}: {name!r} is there twice")
 
 
-def _policy(call: Call, sent: PolicyInput) -> LogPolicy:
+def _policy(call: Call, sent: PolicyInput, severities: list[str]) -> LogPolicy:
     """Return the stored form: `enabled` is the inverse of `disabled`; `_keep` sets the order."""
     kept = {k: v for k, v in wire.as_json(sent).items() if k not in _NOT_KEPT}
     own = {
@@ -352,41 +342,44 @@ def _policy(call: Call, sent: PolicyInput) -> LogPolicy:
         "createdAt": call.now,
         "updatedAt": call.now,
     }
-    return wire.read(LogPolicy, {**kept, **own})
+    return wire.read(LogPolicy, {**kept, **own, "logRules": {"severities": severities}})
 
 
-def _in_order(store: Store) -> list[_Held]:
+def _severities(policy: LogPolicy) -> list[str]:
+    """Return the severities of a policy, which not every service shows; an empty list is all."""
+    return policy.log_rules.severities if policy.log_rules else []
+
+
+def _in_order(store: Store) -> list[LogPolicy]:
     rows = store.rows("SELECT record, severities FROM log_policies ORDER BY place")
     return [
-        _Held(wire.read(LogPolicy, json.loads(record)), json.loads(severities))
+        wire.read(
+            LogPolicy, {**json.loads(record), "logRules": {"severities": json.loads(severities)}}
+        )
         for record, severities in rows
     ]
 
 
 def held_policies(store: Store) -> list[wire.JsonObject]:
     """Return all policies in the order in which they take effect, each with its severities."""
-    return [
-        {**wire.as_json(held.policy), "logRules": {"severities": held.severities}}
-        for held in _in_order(store)
-    ]
+    return [wire.as_json(policy) for policy in _in_order(store)]
 
 
-def _keep(store: Store, policies: list[_Held]) -> None:
+def _keep(store: Store, policies: list[LogPolicy]) -> None:
     """Store the policies as the whole list, numbered from 1."""
     store.write("DELETE FROM log_policies")
     keys: set[str] = set()
-    for place, held in enumerate(policies, start=1):
-        held.policy.order = place
-        name = held.policy.name
+    for place, policy in enumerate(policies, start=1):
+        policy.order = place
+        name = policy.name
         # The key is the name, with a number if another policy has the same name.
         free = chain([name], (f"{name} #{number}" for number in count(2)))
         keys.add(key := next(key for key in free if key not in keys))
-        store.keep(
-            "log_policies", key, place, json.dumps(held.severities), wire.as_text(held.policy)
-        )
+        severities = json.dumps(_severities(policy))
+        store.keep("log_policies", key, place, severities, wire.as_text(policy))
 
 
-def _created(call: Call, policies: Iterable[_Held]) -> CreateReply:
+def _created(call: Call, policies: Iterable[LogPolicy]) -> CreateReply:
     return CreateReply(
-        create_responses=[CreatedPolicy(policy=held.shown(call)) for held in policies]
+        create_responses=[CreatedPolicy(policy=_shown(call, policy)) for policy in policies]
     )

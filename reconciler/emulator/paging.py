@@ -169,7 +169,7 @@ class Listing:
 
     def page(
         self, records: Sequence[wire.JsonObject], asked: Any, *orders: tuple[str, str]
-    ) -> wire.Rendered:
+    ) -> wire.JsonObject:
         """Return the page that a request asks for: of its token, or the first without one.
 
         Each of the `orders` is a field and a direction.
@@ -201,7 +201,7 @@ class Listing:
             content = json.dumps([fingerprint, position(shown[-1])])
             token = base64.urlsafe_b64encode(content.encode()).decode().rstrip("=")
         info = {"nextPageToken": token, "totalSize": len(ordered)}
-        return wire.as_text({self.name: shown, "pagination": info})
+        return {self.name: shown, "pagination": info}
 
     def _criterion(self, field: str, direction: str) -> tuple[str, bool]:
         """Return a field and whether it descends; empty or `..._UNSPECIFIED` means the usual.

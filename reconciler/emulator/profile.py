@@ -248,13 +248,3 @@ class Profile:
     read_names: Literal["camel", "snake"] = "camel"
     # For people.
     description: str = ""
-
-
-def load_profile(path: Path) -> Profile:
-    """Read a profile from a JSON file. Raises UnreadableSettingsError."""
-    return load_settings(Profile, path)
-
-
-def profile_of(settings: object) -> Profile:
-    """Return the profile of the content of a file. Raises pydantic's ValidationError."""
-    return settings_of(Profile, settings)

@@ -87,7 +87,7 @@ def keep_alert_event(store: Store, event: AlertEvent, *, version_id: str) -> Non
 @PLATFORM_RECORDS.answers(
     2, "GET", "/alerts/events/v3/alert-events", AlertEventQuery, AlertEventListReply, in_query=True
 )
-def _list_alert_events(call: Call, asked: AlertEventQuery) -> wire.Rendered:
+def _list_alert_events(call: Call, asked: AlertEventQuery) -> wire.JsonObject:
     rows = call.store.rows("SELECT at, version_id, record FROM alert_events")
     events = [
         json.loads(record)
@@ -283,7 +283,7 @@ def keep_case(store: Store, case: Case) -> None:
     permission="case:Read",
     only_reads=True,
 )
-def _list_cases(call: Call, request: CaseListRequest) -> wire.Rendered:
+def _list_cases(call: Call, request: CaseListRequest) -> wire.JsonObject:
     form = call.profile.case_statuses
     for index, status in enumerate(request.filters.statuses):
         if form != "either" and status.startswith(_STATUS) != (form == "prefixed"):
@@ -409,11 +409,9 @@ def last_days(store: Store, today: date, number: int) -> list[wire.JsonObject]:
 @PLATFORM_RECORDS.answers(
     19, "POST", "/dataplans/data-usage/v2/daily:units", UsageRequest, UsageReply, only_reads=True
 )
-def _daily_units(call: Call, request: UsageRequest) -> wire.Rendered:
+def _daily_units(call: Call, request: UsageRequest) -> wire.JsonObject:
     today = date.fromisoformat(call.now[:10])
-    return wire.as_text(
-        {"units": last_days(call.store, today, _DAYS.get(request.range, today.day))}
-    )
+    return {"units": last_days(call.store, today, _DAYS.get(request.range, today.day))}
 
 
 IncidentSeverity = Annotated[
@@ -706,7 +704,7 @@ _INCIDENT_EVENTS = paging.Listing("items", ("cxEventTimestamp", "cxEventKey"), "
 @INCIDENTS.answers(
     8, "POST", _PATH, IncidentQuery, IncidentListReply, in_query=True, only_reads=True
 )
-def _list_incidents(call: Call, asked: IncidentQuery) -> wire.Rendered:
+def _list_incidents(call: Call, asked: IncidentQuery) -> wire.JsonObject:
     incidents = call.store.records("incidents")
     found = [incident for incident in incidents if _incident_passes(incident, asked.filter)]
     orders = [(order.field_name, order.direction) for order in asked.order_bys]
@@ -745,7 +743,7 @@ def _incident_has_assignee(incident: wire.JsonObject, wanted: list[str]) -> bool
 @INCIDENTS.answers(
     9, "GET", _PATH + "/events", IncidentEventQuery, IncidentEventListReply, in_query=True
 )
-def _list_incident_events(call: Call, asked: IncidentEventQuery) -> wire.Rendered:
+def _list_incident_events(call: Call, asked: IncidentEventQuery) -> wire.JsonObject:
     rows = call.store.rows(
         """SELECT incident_events.record, incidents.record
            FROM incident_events JOIN incidents ON incidents.id = incident_events.incident_id"""

@@ -78,18 +78,18 @@ def extra_endpoints(profile: Profile) -> Iterator[Endpoint[Any]]:
         )
 
 
-def _record(records: Records, call: Call, _: NoBody) -> wire.Rendered:
-    return wire.as_text(records.read(call.store, call.path["id"]))
+def _record(records: Records, call: Call, _: NoBody) -> wire.JsonObject:
+    return records.read(call.store, call.path["id"])
 
 
-def _all(records: Records, listing: ExtraList, call: Call, _: NoBody) -> wire.Rendered:
+def _all(records: Records, listing: ExtraList, call: Call, _: NoBody) -> Any:
     items = []
     for record in call.store.records(records.table):
         item: wire.JsonObject = {}
         _put(item, listing.id, _value_at(record, records.id))
         _put(item, listing.name, _value_at(record, records.name))
         items.append(item)
-    return wire.as_text(_around(items, listing.items))
+    return _around(items, listing.items)
 
 
 def _shaped(kind: str, read: ExtraRead, profile: Profile, record: wire.JsonObject) -> Any:

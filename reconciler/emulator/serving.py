@@ -7,21 +7,18 @@ through a name that resolves to the loopback address. Source: docs/emulator.md.
 import asyncio
 import re
 import socket
-from collections.abc import Callable, Coroutine, Iterable, Mapping
-from functools import partial
-from pathlib import Path
-from types import MappingProxyType
+from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import asynccontextmanager
 from typing import Any, cast
 
 import uvicorn
+from starlette.applications import Starlette
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from reconciler.emulator.app import create_app
-from reconciler.emulator.faults import CLOSE_EXTENSION, Faults
+from reconciler.emulator.faults import CLOSE_EXTENSION
 from reconciler.emulator.life import keep_living
-from reconciler.emulator.profile import Profile
 from reconciler.emulator.wire import RefusalError, refusal, utc_now
 
 
@@ -53,7 +50,8 @@ class HostCheck:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on, or answer 421."""
-        parts = _HOST.fullmatch(Headers(scope=scope).get("host", ""))
+        host = Headers(scope=scope).get("host", "") if scope["type"] == "http" else "localhost"
+        parts = _HOST.fullmatch(host)
         if parts and parts["name"].lower() in self._names:
             await self._app(scope, receive, send)
         else:
@@ -64,71 +62,35 @@ class HostCheck:
 _GRACE = 5  # seconds that requests in flight have to end after a signal
 
 
-class _AnnouncingServer(uvicorn.Server):
-    """A server that calls back when it is ready, and after its last answer."""
-
-    def __init__(
-        self,
-        config: uvicorn.Config,
-        *,
-        ready: Callable[[], None],
-        ended: Callable[[], None],
-        beside: Callable[[], Coroutine[None, None, None]] | None,
-    ) -> None:
-        super().__init__(config)
-        self._ready = ready
-        self._ended = ended
-        self._beside = beside
-        self._running: asyncio.Task[None] | None = None
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets=sockets)
-        if self._beside is not None:
-            self._running = asyncio.create_task(self._beside())
-        self._ready()
-
-    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        if self._running is not None:
-            self._running.cancel()
-        await super().shutdown(sockets=sockets)
-        # SIGTERM, raised again after this, ends the process: nothing later runs.
-        self._ended()
-
-
-def serve(  # noqa: PLR0913 - one keyword for each option of the server
+def serve(
+    app: Starlette,
     host: str = "127.0.0.1",
     port: int = 0,
-    data: Path | None = None,
     *,
-    alert_ids: Iterable[str] = (),
-    api_key: str | None = None,
-    keys: Mapping[str, frozenset[str]] = MappingProxyType({}),
-    profile: Profile | None = None,
-    faults: Faults | None = None,
-    log: Path | None = None,
-    seed: str | None = None,
     live: bool = False,
     hosts: Iterable[str] = (),
     announce: Callable[[str], None] = lambda _: None,
 ) -> None:
-    """Answer requests until SIGINT or SIGTERM, then let those in flight end.
+    """Answer requests until SIGINT or SIGTERM, then let those in flight end, and close the data.
 
-    `announce` gets one line once the port is bound, also when `port` is 0.
-    `hosts` are further names that the Host header may have. With `live` time passes:
-    alerts trigger, incidents open and close. The signal is raised
-    again at the end: SIGINT arrives as KeyboardInterrupt. Raises OSError when
-    the port is taken, and the errors of `create_app`.
+    `app` is the result of `create_app`. `announce` gets one line once the port is bound, also when
+    `port` is 0. `hosts` are further names that the Host header may have. With `live` time passes:
+    alerts trigger, incidents open and close. The signal is raised again at the end: SIGINT arrives
+    as KeyboardInterrupt. Raises OSError when the port is taken.
     """
-    app = create_app(
-        data,
-        alert_ids=alert_ids,
-        api_key=api_key,
-        keys=keys,
-        profile=profile,
-        faults=faults,
-        log=log,
-        seed=seed,
-    )
+    store = app.state.store
+
+    @asynccontextmanager
+    async def running(_: Starlette) -> AsyncIterator[None]:
+        """Simulate time meanwhile, and close the data after the last answer."""
+        living = asyncio.create_task(keep_living(store, utc_now)) if live else None
+        yield
+        if living is not None:
+            living.cancel()
+        # SIGTERM, raised again after this, ends the process: nothing later runs.
+        store.close()
+
+    app.router.lifespan_context = running
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     name = f"[{host}]" if ":" in host else host
     try:
@@ -140,18 +102,13 @@ def serve(  # noqa: PLR0913 - one keyword for each option of the server
                 HostCheck(app, {name, *hosts}),
                 access_log=False,
                 http=ClosableConnection,
-                lifespan="off",
+                lifespan="on",
                 log_config=None,
                 server_header=False,
                 timeout_graceful_shutdown=_GRACE,
                 ws="none",
             )
-            server = _AnnouncingServer(
-                config,
-                ready=lambda: announce(f"emulator ready: {url}"),
-                ended=app.state.store.close,
-                beside=partial(keep_living, app.state.store, utc_now) if live else None,
-            )
-            server.run(sockets=[listener])
+            announce(f"emulator ready: {url}")
+            uvicorn.Server(config).run(sockets=[listener])
     finally:
-        app.state.store.close()
+        store.close()

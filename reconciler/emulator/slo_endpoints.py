@@ -206,12 +206,12 @@ def _replace(call: Call, request: SloDefinition) -> SloReplaceReply:
 
 
 @SLOS.answers(13, "GET", _PATH + "/{id}", NoBody, SloReply)
-def _read(call: Call, _: NoBody) -> wire.Rendered:
+def _read(call: Call, _: NoBody) -> wire.JsonObject:
     slo_id = call.path["id"]
     record = call.store.find("slos", slo_id.lower())
     if record is None:
         raise wire.MissingObjectError("slo", slo_id)
-    return wire.as_text({"slo": record})
+    return {"slo": record}
 
 
 def _check_sli(call: Call, request: SloDefinition, documented: str) -> None:

@@ -96,8 +96,8 @@ class WireObject(BaseModel):
     read_only: ClassVar[frozenset[str]] = frozenset()
     metadata: ClassVar[frozenset[str]] = frozenset()
     needed: ClassVar[frozenset[str]] = frozenset()
-    digits: ClassVar[tuple[str, ...]] = ()
-    uuids: ClassVar[tuple[str, ...]] = ()
+    digits: ClassVar[frozenset[str]] = frozenset()
+    uuids: ClassVar[frozenset[str]] = frozenset()
 
     _sent: tuple[str, ...] | None = PrivateAttr(None)
 
@@ -279,12 +279,14 @@ class RefusalError(Exception):
     The body is `{"code": ..., "message": ...}`, unless the profile has another form.
     """
 
-    def __init__(self, status: int, message: str, *, code: int | None = None) -> None:
+    def __init__(
+        self, status: int, message: str, *, code: int | None = None, allowed: Iterable[str] = ()
+    ) -> None:
         super().__init__(message)
         self.status = status
         self.message = message
         self.code = status if code is None else code
-        self.headers: dict[str, str] = {}
+        self.headers = {"allow": ", ".join(sorted(allowed))} if allowed else {}
 
 
 class InvalidRequestError(RefusalError):
@@ -313,13 +315,6 @@ def unknown_route() -> RefusalError:
     return RefusalError(404, "Not Found", code=5)
 
 
-def wrong_method(allowed: Iterable[str]) -> RefusalError:
-    """Return the refusal of a method that the path is not for."""
-    error = RefusalError(405, "Method Not Allowed")
-    error.headers["allow"] = ", ".join(sorted(allowed))
-    return error
-
-
 def refusal(error: RefusalError, profile: Profile | None = None) -> Response:
     """Return the answer for a refusal."""
     match profile.error_body if profile else "json":
@@ -337,7 +332,7 @@ async def _answered(request: Request, error: Exception) -> Response:
         case RefusalError():
             refused = error
         case HTTPException(status_code=HTTPStatus.METHOD_NOT_ALLOWED):
-            refused = wrong_method(["GET"])
+            refused = RefusalError(405, "Method Not Allowed", allowed=["GET"])
         case HTTPException():
             refused = unknown_route()
         case _:
@@ -351,12 +346,6 @@ REFUSALS: dict[int | type[Exception], Callable[[Request, Exception], Awaitable[R
     HTTPException: _answered,
     Exception: _answered,
 }
-
-
-class Rendered(str):
-    """An answer that is JSON text already."""
-
-    __slots__ = ()
 
 
 def as_json(value: object, *, whole: bool = False) -> Any:
@@ -423,10 +412,10 @@ def _as_single(leaf: Any) -> Any:
     return float(f"{single:.9g}")
 
 
-def as_text(value: object) -> Rendered:
+def as_text(value: object) -> str:
     """Return a model or JSON value as text, its keys in the order that they have."""
     plain = as_json(value)
-    return Rendered(json.dumps(plain, ensure_ascii=False, separators=(",", ":"), allow_nan=False))
+    return json.dumps(plain, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 
 def canonical(value: object) -> str:
@@ -434,15 +423,11 @@ def canonical(value: object) -> str:
     return as_text(reordered(as_json(value, whole=True)))
 
 
-def in_form(answer: Rendered, model: type[WireObject], profile: Profile) -> Rendered:
-    """Return an answer in the form of the profile."""
-    steps = [*_steps(profile)]
-    if not steps:
-        return answer
-    content = json.loads(answer)
-    for step in steps:
+def in_form(content: Any, model: type[WireObject], profile: Profile) -> Any:
+    """Return an answer, a JSON value, in the form of the profile."""
+    for step in _steps(profile):
         content = step(content, model)
-    return as_text(content)
+    return content
 
 
 def _steps(profile: Profile) -> Iterator[Callable[[Any, type[WireObject]], Any]]:
@@ -652,10 +637,7 @@ def body_of(model: type[Model], value: object, profile: Profile, *root: str | in
     as_sent = {profile.texts, profile.unicode, profile.uuids, profile.int64} == {"as_sent"}
     if as_sent and profile.floats == "double":
         return content
-    for _, part in _objects_in(content, root):
-        _tidy_texts(part, profile)
-        _tidy_ids(part, profile)
-    sent = as_json(content)
+    sent = _rewritten(as_json(content), model, partial(_tidied, profile=profile))
     # Checked again: a name of blanks is empty once it is trimmed.
     return read(model, narrowed(sent) if profile.floats == "single" else sent, *root)
 
@@ -699,25 +681,26 @@ def _objects_in(value: object, place: _Steps) -> Iterator[tuple[_Steps, WireObje
             yield from _objects_in(item, (*place, index))
 
 
-_TEXTS = ("name", "display_name", "title", "label", "description")
+_TEXTS = frozenset(("name", "displayName", "title", "label", "description"))
 
 
-def _tidy_texts(part: WireObject, profile: Profile) -> None:
-    for name in _TEXTS:
-        text = getattr(part, name, None)
-        if isinstance(text, str):
-            text = text.strip() if profile.texts == "trimmed" else text
-            nfc = profile.unicode == "nfc"
-            setattr(part, name, unicodedata.normalize("NFC", text) if nfc else text)
+def _tidied(content: JsonObject, model: type[WireObject], profile: Profile) -> JsonObject:
+    """Return an object with its texts, ids and integers in the form in which they are stored."""
+    ids = model.uuids if profile.uuids == "lower_case" else frozenset()
+    integers = model.digits if profile.int64 == "text" else frozenset()
+    return {
+        **content,
+        **{key: _stored_text(content[key], profile) for key in _TEXTS & content.keys()},
+        **{key: content[key].lower() for key in ids & content.keys()},
+        **{key: str(content[key]) for key in integers & content.keys()},
+    }
 
 
-def _tidy_ids(part: WireObject, profile: Profile) -> None:
-    for name in part.uuids if profile.uuids == "lower_case" else ():
-        if isinstance(sent := getattr(part, name), str):
-            setattr(part, name, sent.lower())
-    for name in part.digits if profile.int64 == "text" else ():
-        if name in part.model_fields_set:
-            setattr(part, name, str(getattr(part, name)))
+def _stored_text(text: Any, profile: Profile) -> Any:
+    if not isinstance(text, str):
+        return text
+    trimmed = text.strip() if profile.texts == "trimmed" else text
+    return unicodedata.normalize("NFC", trimmed) if profile.unicode == "nfc" else trimmed
 
 
 def query_of(model: type[Model], items: Sequence[tuple[str, str]], profile: Profile) -> Model:

@@ -4,7 +4,7 @@ import hashlib
 import json
 import os
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, fields
 from functools import cache
@@ -17,7 +17,7 @@ from reconciler.document import Json
 from reconciler.errors import InvalidInput, JournalError
 from reconciler.journal import entries as journaled
 from reconciler.journal import line_fields as of
-from reconciler.journal.line_fields import JournalLine, LazyJson, held, in_lines, pack
+from reconciler.journal.line_fields import JournalLine, LazyJson, held, in_lines
 from reconciler.journal.store import Ending, Store
 from reconciler.model import Ref, ServerInfo
 from reconciler.runtime.advice import LOST_JOURNAL, on_journal
@@ -77,21 +77,12 @@ def entry_document(entry: journaled.Entry) -> of.LineDocument:
     return {"entry": entry.entry, **_document(entry)}
 
 
-@dataclass(frozen=True, slots=True)
-class LineSpan:
-    """The span of a line in the text of a journal, without its line end."""
-
-    text: bytes
-    start: int
-    end: int
-
-
 def parse_entry(
-    document: of.LineDocument, number: int, span: LineSpan | None = None
+    document: of.LineDocument, number: int, line: bytes | None = None
 ) -> journaled.Entry:
     """Read a line that is not the header.
 
-    With the `span` of the line, its documents stay text until they are used. Raises JournalError,
+    With the text of the `line`, its documents stay text until they are used. Raises JournalError,
     naming the line.
     """
     try:
@@ -100,18 +91,18 @@ def parse_entry(
         raise JournalError(f"line {number} of the journal cannot be understood: {error}") from error
     except ValueError as error:
         raise JournalError(f"line {number} of the journal cannot be understood") from error
-    if span is not None:
-        _pack(entry, span)
+    if line is not None:
+        _pack(entry, line)
     return entry
 
 
-def _pack(entry: journaled.Entry, span: LineSpan) -> None:
+def _pack(entry: journaled.Entry, line: bytes) -> None:
     """Keep the document of an entry as text until it is used."""
     owner: object = entry.last if isinstance(entry, journaled.Compacted) else entry
     name = journaled.DOCUMENTS.get(type(owner), "")
     if name and held(owner, name) is not None:
         place = (name,) if owner is entry else ("last", name)
-        pack(owner, name, LazyJson(span.text, span.start, span.end, place))
+        owner.__dict__[name] = LazyJson(line, place)
 
 
 SUM_DIGITS = 16
@@ -165,92 +156,27 @@ def _damaged(cause: str) -> JournalError:
     return JournalError(f"{cause}\n{remedy}")
 
 
-@dataclass(frozen=True, slots=True)
-class UncheckedLines:
-    """Lines with sums that an earlier run has checked: the first `size` bytes of a text.
-
-    There are `count` lines, `header` is the first, and `end` is the sum of the last.
-    """
-
-    text: bytes
-    size: int
-    count: int
-    end: str
-    header: journaled.Header
-
-
 @dataclass(slots=True)
 class Content:
-    """The lines of one journal.
+    """The lines of one journal: the first is the header, and each has a sum.
 
-    `torn` means that the last line was cut, and does not count. Lines in `before` are read on first
-    use.
+    `torn` means that the last line was cut, and does not count.
     """
 
     header: journaled.Header | None = None
-    later: list[journaled.Entry] = field(default_factory=list)
-    later_sums: list[str] = field(default_factory=list)
+    entries: list[journaled.Entry] = field(default_factory=list)
+    sums: list[str] = field(default_factory=list)
     torn: bool = False
-    before: UncheckedLines | None = None
-
-    @property
-    def entries(self) -> list[journaled.Entry]:
-        """All lines after the first."""
-        self._open()
-        return self.later
-
-    @property
-    def sums(self) -> list[str]:
-        """The sum of each line."""
-        self._open()
-        return self.later_sums
 
     @property
     def end(self) -> str:
         """The sum of the last line; "" where there is none."""
-        known = self.before.end if self.before is not None else ""
-        return self.later_sums[-1] if self.later_sums else known
-
-    @property
-    def known(self) -> int:
-        """The number of bytes of the text that need not be read."""
-        return self.before.size if self.before is not None else 0
-
-    @property
-    def count(self) -> int:
-        """The number of lines."""
-        return len(self.later_sums) + (self.before.count if self.before is not None else 0)
-
-    @property
-    def last(self) -> journaled.Entry | None:
-        """The last entry, None where the journal has only its first line, the header."""
-        before = self.before
-        if not self.later and before is not None and before.count > 1:
-            start = before.text.rfind(b"\n", 0, before.size - 1) + 1
-            return parse_entry(json.loads(before.text[start : before.size]), before.count)
-        return self.later[-1] if self.later else None
-
-    def add(self, entries: Sequence[journaled.Entry], sums: Sequence[str]) -> None:
-        """Add lines that were written after the others."""
-        self.later.extend(entries)
-        self.later_sums.extend(sums)
-
-    def _open(self) -> None:
-        if self.before is None:
-            return
-        known = read_content(self.before.text[: self.before.size], "")
-        self.later[:0], self.later_sums[:0], self.before = known.later, known.later_sums, None
+        return self.sums[-1] if self.sums else ""
 
     def had(self, end: str) -> bool:
         """Return whether this journal ends with a sum, or once ended with it."""
-        before = self.before
         continues = self.header.continues if self.header is not None else ""
-        line = f',"sum":"{end}"}}\n'.encode()
-        return end != "" and (
-            end in (self.end, continues)
-            or end in self.later_sums
-            or (before is not None and before.text.find(line, 0, before.size) >= 0)
-        )
+        return end != "" and (end == continues or end in self.sums)
 
     def goes_on_from(self, ending: Ending) -> bool:
         """Return whether nothing is missing that a journal with this end had."""
@@ -263,40 +189,26 @@ class Content:
         return not ending.run or ending.run in runs
 
 
-def read_content(text: bytes, place: str, before: UncheckedLines | None = None) -> Content:
-    """Read lines, after those that are known from `before`.
-
-    Raises JournalError, naming `place`, where they cannot be trusted.
-    """
-    end = text.rfind(b"\n") + 1
-    content = Content(torn=end < len(text), before=before)
-    if before is not None:
-        content.header = before.header
-    elif not end and text[: len(BEGINNING)] != BEGINNING[: len(text)]:
+def read_content(text: bytes, place: str) -> Content:
+    """Read lines. Raises JournalError, naming `place`, where they cannot be trusted."""
+    *lines, rest = text.split(b"\n")
+    content = Content(torn=rest != b"")
+    if not lines and rest[: len(BEGINNING)] != BEGINNING[: len(rest)]:
         # It is no header that was cut.
         raise JournalError(f"{place} is not a journal")
     try:
-        for number, span in enumerate(_lines(text, content.known, end), content.count + 1):
-            line = text[span.start : span.end].decode()
-            document, total = parse_line(line, content.end, number)
-            content.later_sums.append(total)
+        for number, line in enumerate(lines, 1):
+            document, total = parse_line(line.decode(), content.end, number)
+            content.sums.append(total)
             if number == 1:
                 content.header = parse_header(document)
             else:
-                content.later.append(parse_entry(document, number, span))
+                content.entries.append(parse_entry(document, number, line))
     except UnicodeDecodeError as error:
         raise JournalError(f"{place} is not UTF-8") from error
     except JournalError as error:
         raise JournalError(f"{place}: {error}") from error
     return content
-
-
-def _lines(text: bytes, start: int, end: int) -> Iterator[LineSpan]:
-    """Yield the span of each line between two positions; the second is after a line."""
-    while start < end:
-        found = text.find(b"\n", start, end)
-        yield LineSpan(text, start, found)
-        start = found + 1
 
 
 _Unsent: TypeAlias = (
@@ -346,13 +258,13 @@ StoreOpener: TypeAlias = Callable[[str], Store]
 
 def check_place(content: Content, place: str, environment: str, look: StoreOpener | None) -> None:
     """Raise InvalidInput where a journal was moved away, or is a copy of an unfinished move."""
-    match content.last:
-        case journaled.Moved(at=at, to=to):
+    match content.entries[-1:]:
+        case [journaled.Moved(at=at, to=to)]:
             raise InvalidInput(
                 f"{place} was moved to {to} ({at}), and is not used any more: write "
                 f"`journal: {to}` for the environment `{environment}` in the project file"
             )
-        case journaled.MovedIn(origin=origin) as arrived if not has_left(
+        case [journaled.MovedIn(origin=origin) as arrived] if not has_left(
             content_at(origin, look), arrived
         ):
             raise InvalidInput(
@@ -374,8 +286,8 @@ def content_at(origin: str, look: StoreOpener | None) -> Content:
 
 def has_left(content: Content, arrived: journaled.MovedIn) -> bool:
     """Return whether a journal ended with the move that made a copy."""
-    match content.last:
-        case journaled.Moved(run=run):
+    match content.entries[-1:]:
+        case [journaled.Moved(run=run)]:
             return run == arrived.run
         case _:
             return False

@@ -11,7 +11,7 @@ from typing import Annotated, Literal, TypeAlias, get_args
 from pydantic import GetPydanticSchema, model_validator
 
 from reconciler.journal import line_fields as of
-from reconciler.journal.line_fields import let_open
+from reconciler.journal.line_fields import LazyField
 from reconciler.model import NO_SERVER_INFO
 
 FORMAT = 1
@@ -341,7 +341,8 @@ DOCUMENTS: Mapping[type, str] = {
 """The fields that hold whole documents, most of a journal's text: they may be kept as text."""
 
 for _kind, _name in DOCUMENTS.items():
-    let_open(_kind, _name)
+    # Set outside the class, where it would be the default of the field.
+    setattr(_kind, _name, LazyField(_name))
 
 ENTRY_NAMES: tuple[str, ...] = tuple(
     value.__dataclass_fields__["entry"].default for value in get_args(Entry)

@@ -12,6 +12,7 @@ from typing import TypeAlias
 
 from reconciler.errors import JournalError, Locked
 from reconciler.journal.store import Lease, LockRecord, Note, Store, parse_record, record_text
+from reconciler.project.settings import InFile
 from reconciler.runtime.failpoints import Point, reached
 
 OURS = ".reconciler"
@@ -294,19 +295,14 @@ class FileStore(Store):
         return self._record().ended
 
     def _record(self) -> LockRecord:
-        try:
-            descriptor = os.open(self._lock_path, os.O_RDONLY | _LOCK_FLAGS)
-        except FileNotFoundError:
-            return LockRecord()
-        except OSError as error:
-            raise JournalError(f"{self._lock_path}: {error.strerror}") from error
-        try:
-            _check_regular(descriptor, self._lock_path)
-            found = _signed(descriptor)
-            free = _is_free(descriptor)
-        finally:
-            os.close(descriptor)
-        return LockRecord(None, found.ended) if free else found
+        with os_errors(self._lock_path):
+            try:
+                with _open(self._lock_path, os.O_RDONLY | _LOCK_FLAGS) as descriptor:
+                    _check_regular(descriptor, self._lock_path)
+                    found = _signed(descriptor)
+                    return LockRecord(None, found.ended) if _is_free(descriptor) else found
+            except FileNotFoundError:
+                return LockRecord()
 
     def unlock(self, owner: str) -> Lease | None:
         """Raise Locked where a process holds the lock: the lock of a file ends with its process."""
@@ -368,3 +364,8 @@ def _check_regular(descriptor: int, path: Path) -> None:
     """Raise JournalError for a pipe, a device, or anything else that is no file."""
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         raise JournalError(f"{path} is not a regular file")
+
+
+def opened(place: InFile, root: Path) -> FileStore:
+    """Return the store of a file of the project in this folder."""
+    return FileStore(place.path, root)

@@ -2,12 +2,14 @@
 
 import contextlib
 import json
+import os
 import shutil
 import tempfile
 import time
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
 from typing import NoReturn
@@ -15,6 +17,7 @@ from typing import NoReturn
 from reconciler.errors import JournalError, Locked
 from reconciler.journal import store
 from reconciler.journal.content import line_of
+from reconciler.project.settings import InGit
 from reconciler.runtime.advice import from_newest
 from reconciler.runtime.failpoints import Point, reached
 from reconciler.runtime.git import Git, GitFailed
@@ -146,16 +149,10 @@ class GitRemote:
         self._remote = remote
         self._sleep = sleep
         self._url = self._name = ""
-        self._own: Git | None = None
 
-    @property
+    @cached_property
     def git(self) -> Git:
         """Git in the repository of our own. Raises GitFailed where there is no remote."""
-        if self._own is None:
-            self._own = self._opened()
-        return self._own
-
-    def _opened(self) -> Git:
         top = self._there.text("rev-parse", "--absolute-git-dir")
         bare = self._there.text("rev-parse", "--is-bare-repository") == "true"
         # An address of a remote may be relative to the folder of its repository.
@@ -535,3 +532,9 @@ def _signature(actor: str) -> dict[str, str]:
         for role in ("AUTHOR", "COMMITTER")
         for part, text in signature.items()
     }
+
+
+def opened(place: InGit, root: Path) -> GitStore:
+    """Return the store in a ref of a remote of the repository around this folder."""
+    named = f"git:{place.ref}@{place.remote}" if place.remote else f"git:{place.ref}"
+    return GitStore(GitRemote(root, place.ref, place.remote, os.environ), named)

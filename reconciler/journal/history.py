@@ -11,7 +11,7 @@ from typing import Final, TypeAlias, assert_never
 
 from reconciler.document import ABSENT, Json, Missing, overlay, texts_in
 from reconciler.journal import entries as journaled
-from reconciler.journal.line_fields import KnownSeal, KnownVersion, SeenDrift, TakenBack, fold, held
+from reconciler.journal.line_fields import KnownSeal, KnownVersion, SeenDrift, TakenBack, held
 from reconciler.model import Manifest, Ref, RemoteId
 from reconciler.model.guards import NEW_JOURNAL, NOT_APPROVED
 from reconciler.model.quoting import listed
@@ -185,11 +185,6 @@ class Memory:
             joined = overlay(joined, declared)
         return joined if isinstance(joined, dict) else None
 
-    def fold(self) -> None:
-        """Turn the documents that were parsed back into text of the journal."""
-        for entry in self.doubted if self.last is None else (self.last, *self.doubted):
-            fold(entry, "declared")
-
     @property
     def acknowledged(self) -> journaled.LastWrite | None:
         """The last write, unless a later one is in doubt."""
@@ -296,7 +291,8 @@ def renamed_memory(memory: Memory, ref: Ref, attempts: int) -> Memory:
 def _remember(memory: Memory, entry: journaled.AboutWrites) -> None:
     match entry:
         case journaled.Started():
-            _take_started(memory, entry)
+            memory.earlier, memory.pending = memory.doubted, entry
+            memory.remote_id = memory.remote_id if entry.remote_id is None else entry.remote_id
         case journaled.IdentifiedEntry():
             _take_id(memory, entry)
         case journaled.WrittenEntry():
@@ -309,12 +305,6 @@ def _remember(memory: Memory, entry: journaled.AboutWrites) -> None:
             _take_answer(memory, entry)
         case journaled.Compacted():
             _take_kept(memory, entry)
-
-
-def _take_started(memory: Memory, entry: journaled.Started) -> None:
-    memory.earlier, memory.pending = memory.doubted, entry
-    if entry.remote_id is not None:
-        memory.remote_id = entry.remote_id
 
 
 def _take_id(memory: Memory, entry: journaled.IdentifiedEntry) -> None:
@@ -626,7 +616,20 @@ def compacted(entries: Sequence[journaled.Entry], at: str) -> list[journaled.Ent
     ]
     for ref, memory in sorted(history.memories.items()):
         older = seals.of(ref, memory.remote_id) - seals_in(memory.candidates)
-        kept.extend(resource_entries(ref, memory, at, older))
+        rest = journaled.Compacted(
+            at=at,
+            ref=ref,
+            remote_id=memory.remote_id,
+            exists=memory.exists,
+            attempts=memory.attempts,
+            protect=memory.protected,
+            instead_of=memory.instead_of,
+            last=memory.last,
+            versions=memory.versions,
+            seals=tuple(KnownSeal(name=name, seal=seal) for name, seal in sorted(older)),
+            taken_back=memory.taken_back,
+        )
+        kept += [*memory.doubted, rest]
     if history.looked is not None:
         drifts = tuple(drift for _, drift in sorted(history.drifts.items()))
         kept.append(journaled.Drifted(at=history.looked, found=drifts))
@@ -657,23 +660,3 @@ def _runs(entries: Sequence[journaled.Entry]) -> Iterator[journaled.Entry]:
         yield from run.overrides
         yield from run.unfrozen
         yield from run.approvals
-
-
-def resource_entries(
-    ref: Ref, memory: Memory, at: str, older: Sealed = frozenset()
-) -> Iterator[journaled.Entry]:
-    """Yield the entries of a memory: the writes in doubt, then one entry for the rest."""
-    yield from memory.doubted
-    yield journaled.Compacted(
-        at=at,
-        ref=ref,
-        remote_id=memory.remote_id,
-        exists=memory.exists,
-        attempts=memory.attempts,
-        protect=memory.protected,
-        instead_of=memory.instead_of,
-        last=memory.last,
-        versions=memory.versions,
-        seals=tuple(KnownSeal(name=name, seal=seal) for name, seal in sorted(older)),
-        taken_back=memory.taken_back,
-    )

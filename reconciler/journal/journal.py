@@ -1,9 +1,4 @@
-"""The journal of one environment and target, over any store, and the checkpoint of a long one.
-
-A checkpoint is the state at the last reading, so that only newer lines are read. It is in the
-user's cache, with a digest of the lines that it covers: where those bytes are the same, they are
-neither read nor summed again. It holds no document, but the span of each in the journal's own text.
-Source: docs/performance.md.
+"""The journal of one environment and target, over any store, and its moves.
 
 A move to another place, or with its service to another address, can be stopped between any two
 writes: at every moment exactly one journal counts (see `check_place`), and repeating the move
@@ -11,8 +6,6 @@ finishes it.
 """
 
 import contextlib
-import hashlib
-import json
 import os
 import socket
 import time
@@ -20,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import Enum
-from typing import Any, Final, TypeAlias
+from functools import cached_property
 from uuid import uuid4
 
 from reconciler.errors import InvalidInput, JournalError, Locked
@@ -28,20 +21,16 @@ from reconciler.journal import entries as journaled
 from reconciler.journal.content import (
     Content,
     StoreOpener,
-    UncheckedLines,
     check_place,
     content_at,
     entry_document,
     has_left,
     header_document,
     line_of,
-    parse_entry,
-    parse_header,
     read_content,
     rescued,
 )
-from reconciler.journal.history import History, compacted, resource_entries, words_of
-from reconciler.journal.line_fields import LazyJson, held, pack
+from reconciler.journal.history import History, compacted, words_of
 from reconciler.journal.store import (
     RENEWED_AFTER,
     TERM,
@@ -55,117 +44,18 @@ from reconciler.journal.store import (
 )
 from reconciler.model.guards import NEW_JOURNAL
 from reconciler.runtime.advice import bring_back, lead_back, on_journal
-from reconciler.runtime.cache import Cache, program
 from reconciler.runtime.progress import Keeping, Waits
 
-CheckpointRow: TypeAlias = list[Any]
-"""An entry without its document, and the document's span: start, end, and the names around it."""
 
-CHECKPOINT_FORMAT: Final = 2
-WORTH: Final = 256 << 10
-"""Up to this many bytes without a checkpoint are read faster than a checkpoint is made."""
-
-
-def is_long(text: bytes) -> bool:
-    """Return whether a text is long enough for a checkpoint."""
-    return len(text) > WORTH
-
-
-def worth_it(text: bytes, content: Content) -> bool:
-    """Return whether so much was read that a new checkpoint pays."""
-    return len(text) - content.known > max(WORTH, len(text) // 10)
-
-
-def checkpoint(text: bytes, content: Content, history: History) -> bytes:
-    """Return the checkpoint of the whole lines of a text."""
-    assert content.header is not None  # noqa: S101 - a text worth it has a first line
-    size = text.rfind(b"\n") + 1
-    entries: list[journaled.Entry] = [
-        entry
-        for ref, memory in history.memories.items()
-        for entry in resource_entries(ref, memory, "")
-    ]
-    if history.looked is not None:
-        entries.append(journaled.Drifted(at=history.looked, found=tuple(history.drifts.values())))
-    about = {
-        "size": size,
-        "digest": _digest(text, size),
-        "count": content.count,
-        "end": content.end,
-        "header": header_document(content.header),
-        "confirmed": history.is_confirmed,
-        "rows": [*map(_row, entries)],
-    }
-    return json.dumps(about, separators=(",", ":")).encode()
-
-
-def resumed(text: bytes, known: bytes | None, place: str, history: History) -> Content | None:
-    """Read the lines after a checkpoint, and add the whole state to `history`.
-
-    None where there is no checkpoint, or the text does not begin as it did then. Raises
-    JournalError, naming `place`, where the later lines cannot be trusted.
-    """
-    about = json.loads(known) if known is not None else {}
-    size = about.get("size", 0)
-    if not 0 < size <= len(text) or _digest(text, size) != about["digest"]:
-        return None
-    header = parse_header(about["header"])
-    before = UncheckedLines(text, size, about["count"], about["end"], header)
-    content = read_content(text, place, before)
-    history.add(_entry(row, text) for row in about["rows"])
-    history.is_confirmed = about["confirmed"]
-    history.add(content.later)
-    return content
-
-
-def _digest(text: bytes, size: int) -> str:
-    return hashlib.sha256(memoryview(text)[:size]).hexdigest()
-
-
-def _row(entry: journaled.Entry) -> CheckpointRow:
-    """Return an entry without its document, and the document's span in the text."""
-    owner = _holder(entry)
-    packed = held(owner, "declared") if owner is not None else None
-    if not isinstance(packed, LazyJson):
-        return [entry_document(entry)]
-    match entry:
-        case journaled.Compacted(last=journaled.LastWrite() as last):
-            entry = replace(entry, last=replace(last, declared={}))
-        case journaled.Started():
-            entry = replace(entry, declared={})
-        case _:
-            pass
-    return [entry_document(entry), packed.start, packed.end, packed.place]
-
-
-def _entry(row: CheckpointRow, text: bytes) -> journaled.Entry:
-    document, *span = row
-    entry = parse_entry(document, 0)
-    if span:
-        start, end, place = span
-        pack(_holder(entry), "declared", LazyJson(text, start, end, tuple(place)))
-    return entry
-
-
-def _holder(entry: journaled.Entry) -> journaled.Started | journaled.LastWrite | None:
-    match entry:
-        case journaled.Compacted(last=last):
-            return last
-        case journaled.Started():
-            return entry
-        case _:
-            return None
-
-
-@dataclass(slots=True, kw_only=True)
+@dataclass(kw_only=True)
 class Journal:
     """Header, entries and their sums, over a store.
 
     Reading needs no lock; appending does. A last line that was cut, as by a crash or a full disk,
     is ignored, and removed by the next append. `tell` receives messages for a person. `look` opens
-    the place that a journal was moved from. `waits` records what it waits for. `cache` keeps the
-    state of a long journal. `is_warned_of` is set once a person was warned of its lost end,
-    and `is_accepted` once a person consents to go on without what came after an old copy.
+    the place that a journal was moved from. `waits` records what it waits for. `is_warned_of` is
+    set once a person was warned of its lost end, and `is_accepted` once a person consents to go on
+    without what came after an old copy.
     `begun_by` goes into the header of a journal that begins now.
     """
 
@@ -178,7 +68,6 @@ class Journal:
     monotonic: Callable[[], float] = time.monotonic
     look: StoreOpener | None = None
     waits: Waits = field(default_factory=Waits)
-    cache: Cache = field(default_factory=Cache)
     history: History = field(default_factory=History)
     content: Content = field(default_factory=Content)
     is_warned_of: bool = False
@@ -188,19 +77,16 @@ class Journal:
     _lease: Lease | None = None
     _renewed: float = 0
     _wrote: bool = False
-    _actor: str | None = None
 
     @property
     def place(self) -> str:
         """The name of the journal in messages."""
         return self.store.place
 
-    @property
+    @cached_property
     def actor(self) -> str:
         """The actor of the run, looked up once."""
-        if self._actor is None:
-            self._actor = self.who()
-        return self._actor
+        return self.who()
 
     @property
     def header(self) -> journaled.Header | None:
@@ -242,24 +128,14 @@ class Journal:
         self.history, self.content = History(seed=uuid4().hex), Content()
         with self._waiting_for_store():
             kept = self.store.read()
-        known = self.cache.get(self._checkpoint_key) if is_long(kept) else None
-        content = resumed(kept, known, self.place, self.history)
-        if content is None:
-            content = read_content(kept, self.place)
-            self.history.add(content.entries)
-        self.content = content
+        self.content = read_content(kept, self.place)
+        self.history.add(self.content.entries)
         self.history.begun = self.header is not None
         self.history.begun_by = self.header.begun_by if self.header is not None else ""
         with self._waiting_for_store():
             missing = self._missing_ends()
         self.history.old = bool(missing)
         lead_back(next((ending.way_back for ending in missing if ending.way_back), ""))
-        if worth_it(kept, self.content) and self.cache.is_on:
-            self.cache.put(self._checkpoint_key, checkpoint(kept, self.content, self.history))
-
-    @property
-    def _checkpoint_key(self) -> str:
-        return f"journal\0{CHECKPOINT_FORMAT}\0{program()}\0{self.environment}\0{self.place}"
 
     def check(self) -> None:
         """Raise InvalidInput for the journal of another environment or target, or one that moved.
@@ -432,7 +308,8 @@ class Journal:
             raise type(error)(f"{error}{rescued([*entries, *unproved])}") from error
         self.content.header, self.content.torn, self._begun = self.header or new, False, None
         self._wrote = True
-        self.content.add(entries, sums)
+        self.content.entries += entries
+        self.content.sums += sums
         self.history.begun = True
         self.history.add(entries)
 

@@ -22,36 +22,23 @@ from reconciler.runtime.connection import is_part
 from reconciler.syntax.expressions import find_sealed, sealed_parts
 
 
+@dataclass(frozen=True, slots=True)
 class LazyJson:
-    """A document inside a JSON text; `place` lists the names of the objects around it.
+    """A document inside a JSON text, parsed at each use; `place` names the objects around it."""
 
-    The JSON text is the part from `start` to `end` of a text that many documents share.
-    """
-
-    __slots__ = ("_opened", "_text", "end", "place", "start")
-
-    def __init__(self, text: bytes, start: int, end: int, place: tuple[str, ...]) -> None:
-        """Point at a text that was parsed before, and so can be parsed again."""
-        self._text = text
-        self.start, self.end, self.place = start, end, place
-        self._opened: dict[str, Json] | None = None
+    text: bytes
+    place: tuple[str, ...]
 
     def open(self) -> dict[str, Json]:
-        """Return the document; the same object until it is folded."""
-        if self._opened is None:
-            found = json.loads(self._text[self.start : self.end])
-            for name in self.place:
-                found = found[name]
-            self._opened = found
-        return self._opened
-
-    def fold(self) -> None:
-        """Make it text again."""
-        self._opened = None
+        """Return the document, a new object each time."""
+        found: dict[str, Any] = json.loads(self.text)
+        for name in self.place:
+            found = found[name]
+        return found
 
 
 class LazyField:
-    """A field of a dataclass without slots; its value may be packed."""
+    """A field of a dataclass without slots; its value may be a `LazyJson`, which it opens."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -68,29 +55,9 @@ class LazyField:
         owner.__dict__[self._name] = value
 
 
-def let_open(kind: type, name: str) -> None:
-    """Allow a field of a dataclass to hold a packed value.
-
-    This is done outside the class, where the descriptor is not taken for a default of the field.
-    """
-    setattr(kind, name, LazyField(name))
-
-
 def held(owner: object, name: str) -> Any:
     """Return the value of such a field as it is stored, to pass it on unopened."""
     return owner.__dict__[name]
-
-
-def pack(owner: object, name: str, packed: LazyJson) -> None:
-    """Store a value as text from now on."""
-    owner.__dict__[name] = packed
-
-
-def fold(owner: object, name: str) -> None:
-    """Make a value text again, if it was text."""
-    value = owner.__dict__[name]
-    if isinstance(value, LazyJson):
-        value.fold()
 
 
 _SHOWN = 80

@@ -10,6 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 import obstore
@@ -19,6 +21,7 @@ from obstore.store import from_url
 from reconciler.errors import JournalError, Locked
 from reconciler.journal import store
 from reconciler.journal.content import BEGINNING
+from reconciler.project.settings import InObjects
 from reconciler.runtime.connection import proxies_beyond, with_variables
 from reconciler.runtime.failpoints import Point, reached
 
@@ -54,13 +57,25 @@ class Bucket:
     def __init__(self, url: str, environ: Mapping[str, str]) -> None:
         self.url = url.rstrip("/")
         self._plain = environ.get("AWS_ALLOW_HTTP", "").lower() in ("1", "true")
-        self._store: ServiceClient | None = None
 
-    @property
+    @cached_property
     def _opened(self) -> ServiceClient:
-        if self._store is None:
-            self._store = _open(self.url, plain=self._plain)
-        return self._store
+        # The client reads the proxies from the environment, which belongs to the whole process.
+        # So clients are made one after the other: a second client would take the changed proxies
+        # for the user's own.
+        try:
+            with _ENVIRONMENT, with_variables(proxies_beyond(os.environ)):
+                return from_url(
+                    self.url,
+                    client_options={
+                        "timeout": "30s",
+                        "connect_timeout": "10s",
+                        "allow_http": self._plain,
+                    },
+                    retry_config={"max_retries": 4, "retry_timeout": timedelta(seconds=60)},
+                )
+        except (BaseError, ValueError) as error:
+            raise JournalError(f"{self.url} cannot be opened: {_describe(error)}") from error
 
     def get(self, name: str) -> StoredObject | None:
         """Read one object; None where there is none."""
@@ -111,33 +126,6 @@ class Bucket:
             yield
         except (BaseError, OSError) as error:
             raise JournalError(f"{self.url} cannot be {what}: {_describe(error)}") from error
-
-
-def _open(url: str, *, plain: bool) -> ServiceClient:
-    """Open a store.
-
-    Its client reads the proxies from the process environment when it is made.
-    """
-    try:
-        with _past_proxies():
-            return from_url(
-                url,
-                client_options={"timeout": "30s", "connect_timeout": "10s", "allow_http": plain},
-                retry_config={"max_retries": 4, "retry_timeout": timedelta(seconds=60)},
-            )
-    except (BaseError, ValueError) as error:
-        raise JournalError(f"{url} cannot be opened: {_describe(error)}") from error
-
-
-@contextlib.contextmanager
-def _past_proxies() -> Iterator[None]:
-    """Remove the environment's proxies for requests to this machine.
-
-    The environment belongs to the whole process, so clients are made one after the other: a second
-    client would take the changed proxies for the user's own.
-    """
-    with _ENVIRONMENT, with_variables(proxies_beyond(os.environ)):
-        yield
 
 
 def _version(e_tag: str | None, version: str | None) -> UpdateVersion:
@@ -294,3 +282,8 @@ class ObjectStore(store.Store):
 
 def _name(number: int) -> str:
     return f"{_ENTRIES}/{number:010}.jsonl"
+
+
+def opened(place: InObjects, _: Path) -> ObjectStore:
+    """Return the store below a prefix of a bucket."""
+    return ObjectStore(Bucket(place.url, os.environ))

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from reconciler.api.replies import check_whole
+from reconciler.api.replies import check_whole, items_of
 from reconciler.document import ABSENT, Json, Missing, value_at
 from reconciler.errors import UnclearAbsence, UnreadableReply
 from reconciler.kinds.field_traits import Part
@@ -42,11 +42,9 @@ def members(document: Json | Missing, name: str) -> list[dict[str, Json]]:
     Raises UnreadableReply if there is no list, or if it contains anything but objects: a list that
     was not sent is not an empty list.
     """
-    value = document.get(name) if isinstance(document, dict) else None
-    if not isinstance(value, list):
-        raise UnreadableReply(f"the answer has no list `{name}`")
-    objects = [item for item in value if isinstance(item, dict)]
-    if len(objects) != len(value):
+    items = items_of(document, name)
+    objects = [item for item in items if isinstance(item, dict)]
+    if len(objects) != len(items):
         raise UnreadableReply(f"the answer's list `{name}` holds something else than objects")
     return objects
 

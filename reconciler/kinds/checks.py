@@ -13,7 +13,7 @@ from typing import Any, Final, TypeGuard, assert_never
 
 from pydantic import ValidationError
 
-from reconciler.document import Json, Path, value_at
+from reconciler.document import Json, Path, texts_at, value_at
 from reconciler.kinds import field_traits as traits
 from reconciler.kinds.shape import Facts, facts_at, facts_of, members_of, needed_in
 from reconciler.model.quoting import listed
@@ -315,16 +315,9 @@ def key_finding(path: Path) -> Finding:
 
 def key_findings(document: Json, path: Path) -> Iterator[Finding]:
     """Yield a warning for each text in a document that looks like a key."""
-    if isinstance(document, str):
-        if looks_like_key(document):
-            yield key_finding(path)
-    elif isinstance(document, dict | list):
-        for step, value in document.items() if isinstance(document, dict) else enumerate(document):
-            # Most texts are too short for a key, and a place costs time.
-            if isinstance(value, dict | list) or (
-                isinstance(value, str) and len(value) >= SHORTEST_KEY
-            ):
-                yield from key_findings(value, (*path, step))
+    for place, text in texts_at(document, path):
+        if looks_like_key(text):
+            yield key_finding(place)
 
 
 def looks_like_key(text: str) -> bool:

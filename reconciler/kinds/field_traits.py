@@ -15,12 +15,12 @@ from decimal import Decimal
 from enum import Enum
 from functools import cached_property, lru_cache
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic.alias_generators import to_camel
 from pydantic.json_schema import JsonSchemaValue
-from pydantic_core import CoreSchema, PydanticOmit, core_schema
+from pydantic_core import CoreSchema, core_schema
 
 from reconciler.document import Json
 from reconciler.runtime.rows import Rows
@@ -91,6 +91,9 @@ class Part(BaseModel):
     other_names: ClassVar[Mapping[str, str]] = MappingProxyType({})
     """Names of fields in other requests and answers, mapped to the names here."""
 
+    read_only: ClassVar[ReadOnlyFields] = MappingProxyType({})
+    """Fields that the service returns and a manifest must not declare; schemas leave them out."""
+
 
 class ObservedPart(Part):
     """An object that was observed, and that is not in the API document (docs/assumptions.md)."""
@@ -149,19 +152,18 @@ class ReadOnlyReason(Enum):
 class ReadOnly:
     """A field that is an error in a manifest: `why` is the reason, `instead` the remedy.
 
-    `opposite` is the field with the opposite meaning, if it is negated.
+    `said` describes it. `opposite` is the field with the opposite meaning, if it is negated.
     """
 
+    said: str
     instead: str = REMOVE
     why: str = "is set by the service"
     fate: ReadOnlyReason = ReadOnlyReason.DROPPED
     opposite: str = ""
 
-    def __get_pydantic_json_schema__(
-        self, schema: CoreSchema, handler: GetJsonSchemaHandler
-    ) -> NoReturn:
-        """Leave the field out: editors must not offer it."""
-        raise PydanticOmit
+
+ReadOnlyFields: TypeAlias = Mapping[str, ReadOnly]
+"""Fields that a manifest must not declare, by their names on the wire."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -377,8 +379,11 @@ INT32_MAX = 2**31 - 1
 FORMS = {UUID_PATTERN: "a uuid", LOWER_UUID_PATTERN: "a uuid in lower case"}
 """The names of the API document's patterns in messages."""
 
-OWN_ID = ReadOnly("metadata.id", "is in metadata", ReadOnlyReason.MOVED)
-"""The id of a record."""
+
+def own_id(said: str) -> ReadOnly:
+    """Return the field of the id of a record."""
+    return ReadOnly(said, "metadata.id", "is in metadata", ReadOnlyReason.MOVED)
+
 
 Uuid: TypeAlias = Annotated[str, Field(pattern=UUID_PATTERN)]
 LowerUuid: TypeAlias = Annotated[str, Field(pattern=LOWER_UUID_PATTERN)]

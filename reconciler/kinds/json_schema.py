@@ -177,19 +177,11 @@ class _EditorSchema(DescribedSchema):
         """Leave out defaults: a field that is left out is not null."""
         return self.generate_inner(schema["schema"])
 
-    def bool_schema(self, schema: core_schema.BoolSchema) -> JsonSchemaValue:
-        return _or_expression(super().bool_schema(schema))
-
-    def int_schema(self, schema: core_schema.IntSchema) -> JsonSchemaValue:
-        return _or_expression(super().int_schema(schema))
-
-    def float_schema(self, schema: core_schema.FloatSchema) -> JsonSchemaValue:
-        return _or_expression(super().float_schema(schema))
-
-    def str_schema(self, schema: core_schema.StringSchema) -> JsonSchemaValue:
-        """Allow an expression for text with a pattern."""
-        plain = super().str_schema(schema)
-        return _or_expression(plain) if "pattern" in plain else plain
+    def generate_inner(self, schema: Any) -> JsonSchemaValue:
+        """Allow an expression for a boolean, a number and text with a pattern."""
+        plain = super().generate_inner(schema)
+        is_bound = plain.get("type") in ("boolean", "integer", "number") or "pattern" in plain
+        return _or_expression(plain) if is_bound else plain
 
 
 def _filled_in(schema: Any) -> Schema:

@@ -267,7 +267,10 @@ OnIdentified: TypeAlias = Callable[[model.Ref, model.RemoteId], None]
 """Called as soon as the service has returned an id, before anything else is sent."""
 
 WriteResult: TypeAlias = model.Outcome | ReconcilerError
-"""The result of one write: an outcome, or an error that stops the run."""
+"""The result of one write: an outcome, or an error that stops the run.
+
+An error is returned and not raised, so that no answer of other writes is lost.
+"""
 
 Observe: TypeAlias = "Callable[[Api, model.Manifest, Memory], Awaitable[model.Observation]]"
 WriteFunction: TypeAlias = (
@@ -275,26 +278,30 @@ WriteFunction: TypeAlias = (
 )
 
 
-async def side_by_side(
-    sendings: Sequence[Sending], write_one: Callable[[Sending], Awaitable[model.Outcome]]
-) -> list[WriteResult]:
-    """Write several resources concurrently, and wait for all of them.
+def each(
+    write_one: Callable[[Api, Sending, OnIdentified], Awaitable[model.Outcome]],
+) -> WriteFunction:
+    """Return what writes several resources concurrently, and waits for all of them.
 
-    A refusal is an outcome. An error that stops the run is returned and not raised, so that no
-    answer of the others is lost.
+    `write_one` may raise: a refusal is an outcome, and any other error stops the run.
     """
 
-    async def answer(sending: Sending) -> WriteResult:
-        try:
-            return await write_one(sending)
-        except ServiceRefused as refused:
-            return refusal(sending, refused)
-        except ReconcilerError as error:
-            return error
+    async def write(
+        api: Api, sendings: Sequence[Sending], identified: OnIdentified
+    ) -> list[WriteResult]:
+        import asyncio  # noqa: PLC0415 - most runs of a manifest send nothing
 
-    import asyncio  # noqa: PLC0415 - most runs of a manifest send nothing
+        async def answer(sending: Sending) -> WriteResult:
+            try:
+                return await write_one(api, sending, identified)
+            except ServiceRefused as refused:
+                return refusal(sending, refused)
+            except ReconcilerError as error:
+                return error
 
-    return list(await asyncio.gather(*map(answer, sendings)))
+        return await asyncio.gather(*map(answer, sendings))
+
+    return write
 
 
 def refusal(sending: Sending, refused: ServiceRefused) -> model.Refused | model.Unconfirmed:
@@ -438,10 +445,6 @@ class Kind:
         found = import_module(f"{self.spec.__module__}.remote").REMOTE
         assert isinstance(found, Remote)  # noqa: S101 - each kind has one
         return found
-
-    def normal_id(self, remote_id: model.RemoteId) -> model.RemoteId:
-        """Return an id in its normal spelling."""
-        return self.id_form.normal(remote_id)
 
     def readable_by(self, assumptions: Assumptions) -> bool:
         """Return whether live can be read: by the API document, or as the project file declares."""

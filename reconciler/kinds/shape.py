@@ -6,7 +6,7 @@ import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from operator import eq, is_
+from operator import is_
 from typing import Annotated, Any, NamedTuple, TypeVar, Union, get_args, get_origin
 
 from reconciler.document import ANY, Json, Path, Shape, exactly
@@ -50,6 +50,8 @@ def facts_of(model: type[traits.Part]) -> Mapping[str, Facts]:
         info.alias or name: _facts(info.annotation, tuple(info.metadata))
         for name, info in model.model_fields.items()
     }
+    for name, read_only in model.read_only.items():
+        fields[name] = Facts(read_only=read_only, plain=False)
     if model.documented:
         return fields
     return {name: replace(facts, observed=True) for name, facts in fields.items()}
@@ -60,12 +62,6 @@ def content_of(model: type[traits.Part]) -> Mapping[str, Facts]:
     fields = facts_of(model)
     content = fields[model.bare].part if model.bare else None
     return fields if content is None else facts_of(content)
-
-
-@cache
-def _read_only_in(model: type[traits.Part]) -> frozenset[str]:
-    fields = facts_of(model).items()
-    return frozenset(name for name, facts in fields if facts.read_only is not None)
 
 
 @cache
@@ -109,7 +105,6 @@ def _facts(annotation: Any, markers: tuple[object, ...]) -> Facts:
         part=part,
         items=items,
         values=values,
-        read_only=_marker(markers, traits.ReadOnly),
         listed=_marker(markers, traits.KnownValues),
         bound=_marker(markers, traits.AtMost),
         form=_marker(markers, traits.Formed),
@@ -122,7 +117,7 @@ def _facts(annotation: Any, markers: tuple[object, ...]) -> Facts:
         int64=_marker(markers, traits.Int64) is not None,
         is_text=annotation is str,
     )
-    checked = (part, found.read_only, found.listed, found.bound, found.form, found.keyed)
+    checked = (part, found.listed, found.bound, found.form, found.keyed)
     inner = items or values
     return replace(found, plain=not any(checked) and (inner is None or inner.plain))
 
@@ -258,8 +253,8 @@ def without_read_only(document: dict[str, Json], model: type[traits.Part]) -> di
 
 
 def _writable(document: dict[str, Json], part: type[traits.Part]) -> dict[str, Json]:
-    hidden = _read_only_in(part)
-    if hidden.isdisjoint(document):
+    hidden = part.read_only
+    if hidden.keys().isdisjoint(document):
         return document
     return {name: value for name, value in document.items() if name not in hidden}
 
@@ -270,10 +265,8 @@ def in_usual_order(document: dict[str, Json], model: type[traits.Part]) -> dict[
 
 
 def _usually_ordered(document: dict[str, Json], part: type[traits.Part]) -> dict[str, Json]:
-    known = [name for name in facts_of(part) if name in document]
-    if all(map(eq, known, document)):
-        return document
-    return {**{name: document[name] for name in known}, **document}
+    known = {name: document[name] for name in facts_of(part) if name in document}
+    return {**known, **document}
 
 
 def only_writable(document: Json, model: type[traits.Part], ours: Sequence[Json]) -> Json:

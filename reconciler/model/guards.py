@@ -67,11 +67,6 @@ FLAGS: Final = tuple(dict.fromkeys(guard.flag for guard in GUARDS.values() if gu
 _DIGITS = 12
 
 
-def level_of(code: str) -> GuardLevel:
-    """Return the level of a code; a team's own rules have the level review."""
-    return GUARDS[code].level if code in GUARDS else REVIEW_LEVEL
-
-
 def flag_of(code: str) -> str:
     """Return the flag that lifts a guard; "" if --override-guard lifts it."""
     return GUARDS[code].flag if code in GUARDS else ""
@@ -188,8 +183,8 @@ class GuardViolation:
 
     @property
     def level(self) -> GuardLevel:
-        """The level of consent that it needs."""
-        return self.own_level or level_of(self.code)
+        """The level of consent that it needs; for a team's own rule, a review."""
+        return self.own_level or GUARDS.get(self.code, Guard(REVIEW_LEVEL)).level
 
     @property
     def key(self) -> str:

@@ -1,7 +1,8 @@
-"""Additions of features to an apply, and to a job of `reconciler ci`.
+"""Additions of features to an apply, to a job of `reconciler ci`, and to explanations.
 
 To an apply: reasons that lift a guard, and waits before its lock. To a job: commands, and proposals
-after `drift`; their output goes to the log of the job. Source: docs/ci.md.
+after `drift`; their output goes to the log of the job. To explanations: those of codes that a
+project file defines. Source: docs/ci.md.
 """
 
 from __future__ import annotations
@@ -14,11 +15,13 @@ from reconciler.operations.check_project import Checked
 from reconciler.operations.open_project import Options
 from reconciler.operations.open_session import Session
 from reconciler.project import Project
+from reconciler.report.explanations.pages import Explanation
 from reconciler.runtime.rows import Rows
 from reconciler.syntax.diagnostic import Complaint
 
 if TYPE_CHECKING:
     from reconciler.journal.store import LockTimeout
+    from reconciler.workspace.manifest_edits import Edited
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -197,15 +200,6 @@ STEP_INPUTS: Final = Rows[InputCheck]("ci-inputs")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TextEdit:
-    """A file by its name, with its text before and after."""
-
-    name: str
-    before: str
-    after: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ProposedEdits:
     """Edits of manifests for a pull request with a title, and a body in Markdown.
 
@@ -216,7 +210,7 @@ class ProposedEdits:
 
     title: str
     body: str
-    files: Sequence[TextEdit]
+    files: Sequence[Edited]
     undecided: bool
     about: str = ""
     subject: str = "live edits"
@@ -231,3 +225,10 @@ Propose: TypeAlias = Callable[[Session, Mapping[str, str]], ProposedEdits]
 
 PROPOSING_STEPS: Final = Rows[Propose]("ci-proposing-steps")
 """The key is a command that only proposes edits."""
+
+
+Explain: TypeAlias = Callable[[str, Options], Explanation]
+"""Explains a code of the project file. Raises UsageError for an unknown code."""
+
+EXPLANATIONS: Final = Rows[Explain]("explanations")
+"""The key is the prefix of the codes."""

@@ -46,7 +46,7 @@ from reconciler.report.words import plural
 from reconciler.runtime.advice import is_in_job, on_journal
 from reconciler.runtime.progress import Deed
 from reconciler.runtime.rows import Rows
-from reconciler.workspace.selection import Selection
+from reconciler.workspace.selection import Selection, reachable
 
 
 def part_of_reviewed(
@@ -70,7 +70,8 @@ def part_of_reviewed(
     if waiting := [*_waiting(chosen, refs)]:
         raise UsageError("\n".join((*waiting, "select what they wait for too")))
     other = document.changes_since(document.with_done(reviewed, made), made)
-    needed = {*map(str, _with_referenced(made, refs))}
+    by_ref = {change.ref: change for change in made.declared}
+    needed = {*map(str, reachable(refs, lambda ref: by_ref[ref].references & by_ref.keys()))}
     stale = [
         *document.elsewhere(reviewed, made),
         *(difference for ref, difference in other.items() if ref in needed),
@@ -93,17 +94,6 @@ def _waiting(chosen: Sequence[Change], refs: set[Ref]) -> Iterator[str]:
         if missing:
             named = ", ".join(map(str, missing))
             yield f"{change.ref} waits for {named}, which is to be created and not selected"
-
-
-def _with_referenced(made: Plan, refs: set[Ref]) -> Iterator[Ref]:
-    by_ref = {change.ref: change for change in made.declared}
-    waiting, seen = sorted(refs), set(refs)
-    while waiting:
-        ref = waiting.pop()
-        yield ref
-        new = by_ref[ref].references & by_ref.keys() - seen
-        seen |= new
-        waiting.extend(sorted(new))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

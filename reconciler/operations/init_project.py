@@ -62,14 +62,13 @@ class Start:
     base_url: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class InitResult:
-    """Result of an init: names, relative to the folder, of the files it wrote and those it kept."""
+@with_config(ConfigDict(extra="forbid"))
+class InitDocument(TypedDict):
+    """Output of `init --format json`."""
 
-    created: tuple[str, ...]
-    kept: tuple[str, ...]
-    remarks: tuple[str, ...]
-    next: tuple[str, ...]
+    created: Annotated[list[str], Field(description="Files, by their paths in the folder.")]
+    kept: Annotated[list[str], Field(description="Files that were there, and stay as they are.")]
+    next: Annotated[list[str], Field(description="Commands to go on with.")]
 
 
 def has_project(folder: Path) -> bool:
@@ -92,12 +91,14 @@ def wrong_base_url(url: str) -> str:
     return f"the base URL {why}" if why else ""
 
 
-def start(options: Options, folder: Path, wanted: Start, schemas: Mapping[str, str]) -> InitResult:
-    """Write the files that do not exist yet. `schemas` are the schemas for editors, by name.
+def start(
+    options: Options, folder: Path, wanted: Start, schemas: Mapping[str, str]
+) -> tuple[InitDocument, Sequence[str]]:
+    """Write the files that do not exist yet; return what was done, and remarks for a person.
 
-    Examples are written only together with the project file, so removed examples do not return.
-    Raises UsageError for an unusable folder, and for a refused name or address. Raises InvalidInput
-    where a file cannot be written.
+    `schemas` are the schemas for editors, by name. Examples are written only together with the
+    project file, so removed examples do not return. Raises UsageError for an unusable folder, and
+    for a refused name or address. Raises InvalidInput where a file cannot be written.
     """
     for why in (
         wrong_name(wanted.environment),
@@ -134,7 +135,7 @@ def start(options: Options, folder: Path, wanted: Start, schemas: Mapping[str, s
     project = None if is_new else load_project(folder / PROJECT_FILE)[0]
     is_emulated = is_new or (project is not None and EMULATED in project.settings.environments)
     following = _next_commands(options, folder, EMULATED if is_emulated else "")
-    return InitResult(tuple(created), tuple(left), remarks, following)
+    return {"created": created, "kept": left, "next": following}, remarks
 
 
 def known_target(folder: Path) -> Start:
@@ -293,24 +294,15 @@ def _strangers(folder: Path, created: list[str]) -> Iterator[str]:
         )
 
 
-def _next_commands(options: Options, folder: Path, environment: str) -> tuple[str, ...]:
+def _next_commands(options: Options, folder: Path, environment: str) -> list[str]:
     there = replace(options, paths=() if folder.resolve() == Path.cwd() else (folder,))
     lead_here(there, Project(folder.resolve(), folder.resolve() / PROJECT_FILE), environment)
-    return tuple(map(on_manifests, ("validate", "plan", "apply")))
+    return [*map(on_manifests, ("validate", "plan", "apply"))]
 
 
-@with_config(ConfigDict(extra="forbid"))
-class InitDocument(TypedDict):
-    """Output of `init --format json`."""
-
-    created: Annotated[list[str], Field(description="Files, by their paths in the folder.")]
-    kept: Annotated[list[str], Field(description="Files that were there, and stay as they are.")]
-    next: Annotated[list[str], Field(description="Commands to go on with.")]
-
-
-def format_init(kept: Sequence[str], remarks: Sequence[str], advised: Sequence[str]) -> str:
+def format_init(made: InitDocument, remarks: Sequence[str]) -> str:
     """Return what was left as it is and what is left to do, the next commands last."""
-    lines = [f"left as it is: {safe(name)}" for name in kept]
+    lines = [f"left as it is: {safe(name)}" for name in made["kept"]]
     lines += [safe(remark) for remark in remarks]
-    lines += ["Next:", *(f"  {safe(command)}" for command in advised)]
+    lines += ["Next:", *(f"  {safe(command)}" for command in made["next"])]
     return "\n".join(lines)

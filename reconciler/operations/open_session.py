@@ -312,15 +312,13 @@ def reviewed(options: Options, project: Project) -> Project:
     return project
 
 
-def read_journal(session: Session, cache: Cache = NO_CACHE) -> Journal:
+def read_journal(session: Session) -> Journal:
     """Read the journal of a session.
 
-    `cache` keeps the state that the entries add up to. Raises JournalError, or InvalidInput for the
-    journal of another target.
+    Raises JournalError, or InvalidInput for the journal of another target.
     """
     with session.waits.step(Deed.REMEMBERING):
         journal = session.unread_journal()
-        journal.cache = cache
         journal.load()
     return journal
 
@@ -357,7 +355,7 @@ def _of_environment(
         waits=options.waits,
         reporter=options.reporter,
     )
-    return replace(session, early=cache(lambda: read_journal(session, cache_of(options, project))))
+    return replace(session, early=cache(partial(read_journal, session)))
 
 
 _MADE_NAME = re.compile(
@@ -528,9 +526,10 @@ def served(
     from httpx import ASGITransport  # noqa: PLC0415 - brings the HTTP client
 
     from reconciler.emulator import (  # noqa: PLC0415 - brings the server
+        Profile,
         UnreadableDataError,
         create_app,
-        profile_of,
+        settings_of,
     )
     from reconciler.journal.file_store import begin_folder  # noqa: PLC0415 - not for validate
     from reconciler.kinds import BY_NAME  # noqa: PLC0415 - loaded already
@@ -543,7 +542,7 @@ def served(
     try:
         begin_folder(target.data.parent)
         extra = _reported_otherwise(environment)
-        profile = profile_of(extra) if any(extra.values()) else None
+        profile = settings_of(Profile, extra) if any(extra.values()) else None
         app = create_app(target.data, alert_ids=alert_ids, profile=profile)
     except UnreadableDataError as error:
         raise InvalidInput(str(error)) from error

@@ -23,7 +23,7 @@ from reconciler.operations.open_project import Options, now, why_unconfirmed
 from reconciler.operations.open_session import Session, cache_of, open_api
 from reconciler.planning import consequences, decide, decision_cache, find_drift, guards, make_plan
 from reconciler.planning.guards.plan_limits import TOO_MANY
-from reconciler.project import Embedded, Environment
+from reconciler.project import Embedded
 from reconciler.report.complaints.document import warnings_in_short
 from reconciler.report.plan.document import PlanDocument, read_plan
 from reconciler.report.safe import hidden, safe
@@ -61,11 +61,6 @@ class SectionRequest:
 
 PLAN_SECTIONS: Final = Rows[Callable[[SectionRequest], Awaitable[Plan]]]("plan-sections")
 """Functions that return a plan with one more section, by the setting or option that asks for it."""
-
-
-def wanted_by(environment: Environment) -> Wanted:
-    """Return the sections that the settings of an environment ask for."""
-    return {name: environment.setting(name, object) for name in PLAN_SECTIONS}
 
 
 async def with_sections(
@@ -321,7 +316,7 @@ def key_of_decisions(session: Session) -> str:
         "target": session.target.name,
         "settings": session.environment.model_dump(mode="json", by_alias=True),
         "salt": session.salt(),
-        "journal": [content.end, content.count],
+        "journal": [content.end, len(content.sums)],
     }
     return digest(about)
 

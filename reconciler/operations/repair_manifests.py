@@ -126,7 +126,8 @@ def _repairs(
         is_json = fix.path.suffix == ".json"
         found = repair_text(fix.after, complaints, codes, is_json=is_json)
         if found is not None:
-            made.append(replace(fix, after=found.after, repairs=fix.repairs + found.repairs))
+            after, repairs = found
+            made.append(replace(fix, after=after, repairs=fix.repairs + repairs))
     return made
 
 

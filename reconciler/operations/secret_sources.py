@@ -147,7 +147,8 @@ class Secrets(Mapping[str, str]):
     @property
     def unread(self) -> frozenset[str]:
         """Return the secrets that come only from a file or a command."""
-        return frozenset(name for name, place in self.places.items() if place.is_beside)
+        places = self.places.items()
+        return frozenset(name for name, place in places if place.environment is None)
 
     def why(self, name: str) -> str:
         """Return why a secret is not available, and where it is declared; "" where it is."""

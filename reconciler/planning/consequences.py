@@ -67,7 +67,7 @@ def watchers_of(
         if not change.action.is_to_do:
             continue
         kind, last = BY_NAME[change.ref.kind], history.of(change.ref).last
-        known = "" if change.remote_id is None else str(kind.normal_id(change.remote_id))
+        known = "" if change.remote_id is None else str(kind.id_form.normal(change.remote_id))
         refs = {*declared.get(change.ref, ()), *declared.get((kind.name, known.lower()), ())}
         reported = (last.told.alerts or ()) if last is not None else ()
         named = watchers_named((*change.alerts, *reported), alerts)

@@ -396,7 +396,7 @@ def _what_is_wrong(kind: Kind, manifest: Manifest, seen: Seen, memory: Memory) -
     declared = kind.declared_id(manifest)
     if declared is None or seen.remote_id is None or declared == memory.instead_of:
         return None
-    if kind.normal_id(declared) == kind.normal_id(seen.remote_id):
+    if kind.id_form.normal(declared) == kind.id_form.normal(seen.remote_id):
         return None
     return AnotherId(declared, seen.remote_id)
 

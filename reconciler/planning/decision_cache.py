@@ -132,7 +132,6 @@ class Decisions:
             self._made[manifest.ref] = knowledge, change
             return observation
         self._same[manifest.ref] = row
-        knowledge.memory.fold()
         manifest.fold()
         return _observed_before(row)
 

@@ -351,14 +351,14 @@ def _object_of_manifest(
     known = declared if found is None else found
     if known is None or known == own.instead_of:
         known = own.remote_id
-    return None if known is None else (kind.name, kind.normal_id(known))
+    return None if known is None else (kind.name, kind.id_form.normal(known))
 
 
 def _object_of_memory(kind: str, memory: Memory) -> LiveObject | None:
     if BY_NAME[kind].singleton:
         return None if memory.is_blank else (kind, None)
     known = memory.remote_id
-    return None if known is None else (kind, BY_NAME[kind].normal_id(known))
+    return None if known is None else (kind, BY_NAME[kind].id_form.normal(known))
 
 
 def _owners(history: History) -> dict[LiveObject, list[Ref]]:

@@ -53,12 +53,6 @@ OFF_BY_DEFAULT: Final = Rows[Callable[[], frozenset[str]]]("codes-off-by-default
 """The codes that are off unless `checks:` names them; the key is their first letter."""
 
 
-def codes_with_levels() -> Iterator[str]:
-    """Yield the built-in codes with complaints that can be warnings."""
-    yield from (code for code in CODES if code in WARNED_OF or code.startswith(PRACTICE))
-    yield from AUDITED
-
-
 def has_a_level(code: str, rules: Collection[str] = ()) -> bool:
     """Return whether complaints of a code may be ignored or exempted; `rules` are names."""
     if code.startswith(OWN_RULE):
@@ -88,7 +82,7 @@ def _meant(code: str) -> str:
     Any other typing error could mean several codes equally well.
     """
     figures = with_figures(code)
-    known = [*codes_with_levels()]
+    known = [*filter(has_a_level, (*CODES, *AUDITED))]
     near = (text for text in known if sorted(text) == sorted(figures))
     return figures if figures in known else next(near, "")
 

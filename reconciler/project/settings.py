@@ -6,10 +6,9 @@ Source: docs/ci.md for shards.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from functools import cache
 from pathlib import Path
 from typing import (
     TYPE_CHECKING,
@@ -32,7 +31,7 @@ from reconciler.model.assumptions import STRICT, Assumptions, must
 from reconciler.model.guards import GuardLevel, OwnRule
 from reconciler.project.levels import Checks
 from reconciler.runtime.rows import Rows
-from reconciler.syntax.files import LARGEST_WORKSPACE, MOST_FILES
+from reconciler.syntax.files import ANY_STEPS, LARGEST_WORKSPACE, MOST_FILES, lead_to
 from reconciler.syntax.parsed_text import DocumentText
 
 SHARD = "{shard}"
@@ -144,11 +143,6 @@ class SecretPlace(_Strict):
             raise PydanticCustomError("secret_place", "{said}", {"said": "names no program"})
         return self
 
-    @property
-    def is_beside(self) -> bool:
-        """Return whether the value is outside of the process's environment."""
-        return self.environment is None
-
 
 T = TypeVar("T")
 
@@ -161,13 +155,21 @@ PROJECT_SETTINGS: Final = Rows[object]("project-settings")
 class InFile:
     """A file, for the runs of one machine."""
 
+    store: ClassVar[str] = "file_store"
     path: Path
+
+    @property
+    def file(self) -> Path | None:
+        """The file."""
+        return self.path
 
 
 @dataclass(frozen=True, slots=True)
 class InGit:
     """A ref of the repository's remote; `remote` is "" for the default remote."""
 
+    store: ClassVar[str] = "git_store"
+    file: ClassVar[Path | None] = None
     ref: str
     remote: str
 
@@ -176,11 +178,20 @@ class InGit:
 class InObjects:
     """A prefix of a bucket, as `s3://BUCKET/PREFIX`."""
 
+    store: ClassVar[str] = "object_store"
+    file: ClassVar[Path | None] = None
     url: str
+
+    def __str__(self) -> str:
+        """Return its address."""
+        return self.url
 
 
 JournalPlace: TypeAlias = InFile | InGit | InObjects
-"""Take it apart by `match` with `assert_never`: where a journal may be is a matter of trust."""
+"""`store` is the module of `reconciler.journal` that opens it, by its function `opened`.
+
+`file` is its file on this machine, None for none: where a journal may be is a matter of trust.
+"""
 
 FORMS = "a path, `git:REF`, `s3://BUCKET/PREFIX`, `gs://BUCKET/PREFIX` or `az://CONTAINER/PREFIX`"
 
@@ -196,12 +207,9 @@ def parse_journal_place(text: str) -> JournalPlace:
 
     Raises ValueError with what the setting must be.
     """
-    if text.startswith("git:"):
-        return _in_git(text.removeprefix("git:"))
-    if text.startswith(("s3://", "gs://", "az://")):
-        if not _OBJECTS.fullmatch(first_filled(text)) or "/.." in text:
-            raise ValueError("must be like s3://BUCKET/PREFIX, of letters, digits and `._=-`")
-        return InObjects(text.rstrip("/"))
+    for prefix, read in _READERS.items():
+        if text.startswith(prefix):
+            return read(text)
     if not text.strip() or "\0" in text:
         raise ValueError(f"must be {FORMS}")
     if re.match(r"[A-Za-z][A-Za-z0-9+.-]*:", text):
@@ -209,8 +217,14 @@ def parse_journal_place(text: str) -> JournalPlace:
     return InFile(Path(text))
 
 
+def _in_objects(text: str) -> InObjects:
+    if not _OBJECTS.fullmatch(first_filled(text)) or "/.." in text:
+        raise ValueError("must be like s3://BUCKET/PREFIX, of letters, digits and `._=-`")
+    return InObjects(text.rstrip("/"))
+
+
 def _in_git(text: str) -> InGit:
-    ref, at, remote = text.partition("@")
+    ref, at, remote = text.removeprefix("git:").partition("@")
     if not _REF.fullmatch(first_filled(ref)) or ".." in ref:
         raise ValueError("must be like git:refs/reconciler/production, or with @REMOTE at its end")
     namespace = ref.split("/")[1]
@@ -220,6 +234,13 @@ def _in_git(text: str) -> InGit:
     if at and not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9._/-]*", remote):
         raise ValueError("must name a remote of the repository after the @")
     return InGit(ref, remote)
+
+
+_READERS: Final[Mapping[str, Callable[[str], JournalPlace]]] = {
+    "git:": _in_git,
+    **dict.fromkeys(("s3://", "gs://", "az://"), _in_objects),
+}
+"""What reads a `journal:` setting that is no path, by its beginning; it raises ValueError."""
 
 
 ProjectVariable: TypeAlias = str | int | float | bool | list[Any] | dict[str, Any]
@@ -443,7 +464,11 @@ class DriftIgnore(_Strict):
 
     def covers(self, path: Sequence[str | int]) -> bool:
         """Return whether the rule covers a field, or a field that contains it."""
-        return _leads(_steps(self.path), [str(step) for step in path])
+        globs = _steps(self.path)
+        while globs[-1:] == [ANY_STEPS]:
+            # What is inside a field goes with it anyway.
+            globs = globs[:-1]
+        return lead_to(tuple(map(str, path)), tuple(globs))
 
 
 def _is_step(step: object) -> bool:
@@ -452,24 +477,6 @@ def _is_step(step: object) -> bool:
 
 def _steps(path: str | list[str]) -> list[str]:
     return path.split(".") if isinstance(path, str) else path
-
-
-def _leads(globs: Sequence[str], steps: Sequence[str]) -> bool:
-    """Return whether globs match a place, or a place that contains it."""
-
-    @cache
-    def leads(at: int, step: int) -> bool:
-        if at == len(globs):
-            return True
-        more = step < len(steps)
-        if globs[at] == ANY_STEPS:
-            return leads(at + 1, step) or (more and leads(at, step + 1))
-        return more and fnmatchcase(steps[step], globs[at]) and leads(at + 1, step + 1)
-
-    return leads(0, 0)
-
-
-ANY_STEPS = "**"
 
 
 class CoreProjectFile(_Extended):

@@ -20,7 +20,7 @@ from pydantic import (
 )
 from pydantic.alias_generators import to_camel
 
-from reconciler.api.replies import check_whole
+from reconciler.api.replies import check_whole, items_of
 from reconciler.document import ABSENT, Json, Missing, duration_of, value_at
 from reconciler.errors import CutListing, UnreadableReply
 from reconciler.model.assumptions import Assumptions
@@ -332,17 +332,6 @@ def _next_token(reply: Json | Missing) -> str:
     if isinstance(token, bool | int | float | list | dict):
         raise UnreadableReply("the page token of the answer is not text")
     return ""
-
-
-def items_of(reply: Json | Missing, member: str) -> list[Json]:
-    """Return a list that an answer must have.
-
-    Raises UnreadableReply where there is none: `{}` is no empty listing.
-    """
-    items = value_at(reply, (member,))
-    if not isinstance(items, list):
-        raise UnreadableReply(f"the answer has no list `{member}`")
-    return items
 
 
 def all_items_of(reply: Json | Missing, member: str) -> list[Json]:

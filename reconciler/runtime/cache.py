@@ -19,7 +19,6 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from reconciler import __version__
 from reconciler.runtime import regular_files
 
 VARIABLE: Final = "RECONCILER_CACHE"
@@ -228,47 +227,21 @@ def _write_in_place(path: Path, content: bytes, *, is_first: bool = False) -> bo
     return True
 
 
-_FILE: Final = Path(__file__)
-
-
 @cache
 def program() -> str:
     """Return a digest that changes with the program and its dependencies.
 
-    For a wheel it depends on the wheel's list of files, so that the same wheel installed for
-    another job is the same program. Otherwise it depends on the times of change of the files.
+    It is made of our own files, and of the names and versions of all installed packages. So the
+    same wheel installed for another job is the same program.
     """
-    folder = _FILE.parents[1]
-    listed = _listed_in_wheel(folder)
-    own = [
-        (os.path.relpath(place, folder), name, status.st_size, listed or status.st_mtime_ns)
-        for place, _, names in os.walk(folder)
-        for name in sorted(names)
-        if name.endswith(".py")
-        for status in [os.stat(os.path.join(place, name))]  # noqa: PTH116, PTH118 - hundreds
-    ]
+    folder = Path(__file__).parents[1]
     installed = [
-        (text, _installed_packages(text) if listed else os.stat(text).st_mtime_ns)  # noqa: PTH116 - as above
+        sorted(name for name in os.listdir(text) if name.endswith(".dist-info"))  # noqa: PTH208 - names alone
         for text in sys.path
         if text.endswith("-packages") and os.path.isdir(text)  # noqa: PTH112 - never raises
     ]
-    about = repr([__version__, sys.version, sorted(own), installed])
-    return hashlib.sha256(about.encode()).hexdigest()
-
-
-def _listed_in_wheel(folder: Path) -> str:
-    """Return a digest of the file list of the wheel of a package, or "" if there is no wheel.
-
-    The list contains a digest of each file.
-    """
-    own = f"{_FILE.relative_to(folder.parent)},sha256="
-    for record in folder.parent.glob("*reconciler-*.dist-info/RECORD"):
-        with suppress(OSError, ValueError):
-            text = record.read_text(encoding="utf-8")
-            if own in text:
-                return hashlib.sha256(text.encode()).hexdigest()
-    return ""
-
-
-def _installed_packages(folder: str) -> list[str]:
-    return sorted(name for name in os.listdir(folder) if name.endswith(".dist-info"))  # noqa: PTH208 - names alone
+    about = hashlib.sha256(repr([sys.version, installed]).encode())
+    for file in sorted(folder.rglob("*.py")):
+        about.update(f"\0{file.relative_to(folder)}\0".encode())
+        about.update(file.read_bytes())
+    return about.hexdigest()

@@ -136,12 +136,6 @@ class Spent:
     times: int = 0
     done: int = 0
 
-    def add(self, seconds: float, done: int = 0) -> None:
-        """Add one step or wait."""
-        self.seconds += seconds
-        self.times += 1
-        self.done += done
-
 
 WaitKind: TypeAlias = tuple[Deed, str] | type[Wait]
 """The key of the totals: a deed and its things, or the type of a wait."""
@@ -185,7 +179,10 @@ class Waits:
             ended = self.clock()
             self._share(ended)
             del notes[number]
-            self.spent.setdefault(sort, Spent()).add(ended - note.since, note.done)
+            spent = self.spent.setdefault(sort, Spent())
+            spent.seconds += ended - note.since
+            spent.times += 1
+            spent.done += note.done
 
     def _share(self, until: float) -> None:
         """Count the time since the last change for what is noted now."""

@@ -267,11 +267,15 @@ _PROBLEMS: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class NotJson:
-    """The offset, from 0, at which a text departs from JSON, and how."""
+class Misplaced:
+    """The offset of an error of a text, from 0, which the parser may report later; how, and code.
+
+    `text` is what belongs there, "" if that is not known.
+    """
 
     offset: int
     message: str
+    text: str = ""
     code: str = "M101"
 
 
@@ -318,7 +322,7 @@ def spoken_collection_key(before: str) -> str:
     return "a key must be text, not a list or a mapping"
 
 
-def departure_from_json(text: str) -> NotJson | None:
+def departure_from_json(text: str) -> Misplaced | None:
     """Return the first place that is YAML but not JSON: a comment, trailing comma or bare word."""
     if not text.strip():
         return None
@@ -328,12 +332,12 @@ def departure_from_json(text: str) -> NotJson | None:
         # Numbers stay text, because 5,000 digits would raise ValueError.
         json.loads(text, parse_int=str, parse_float=str, parse_constant=constants.append)
     except json.JSONDecodeError as error:
-        departure = NotJson(error.pos, _spoken_json(error, text))
+        departure = Misplaced(error.pos, _spoken_json(error, text))
     if constants:
         # The parser met it before any error.
         matches = _TOKEN.finditer(text)
         place = next(match for match in matches if not match.group().startswith('"'))
-        return NotJson(place.start(), f"`{place.group()}` is not a number of JSON", "M105")
+        return Misplaced(place.start(), f"`{place.group()}` is not a number of JSON", code="M105")
     return departure
 
 

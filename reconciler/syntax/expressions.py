@@ -7,7 +7,7 @@ expression is no data, because its author meant an expression; `$${` is a litera
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache
@@ -221,6 +221,17 @@ def escaped(text: str) -> str:
     # A malformed expression may contain others, which are found once it is escaped.
     is_same = all(isinstance(part, str) for part in parts) and "".join(map(str, parts)) == text
     return written if is_same else text.replace(OPEN, LITERAL)
+
+
+def refitted(text: str, values: Iterable[tuple[Expression, str]]) -> str | None:
+    """Return a text with its values as expressions again, in order; None if that is not unique."""
+    rest, fitted = text, ""
+    for part, value in values:
+        if not value or rest.count(value) != 1:
+            return None
+        before, rest = rest.split(value)
+        fitted += before + part.spot.written
+    return fitted + rest
 
 
 # A file is checked once for each document in it, and for each item that makes a document.

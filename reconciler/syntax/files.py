@@ -40,6 +40,7 @@ def printable_name(name: str) -> str:
 INSTALLED = frozenset(("node_modules", "venv"))
 """Folders that tools fill with other people's files."""
 
+ANY_STEPS = "**"
 _MARK = "pyvenv.cfg"
 _RULES = ".gitignore"
 
@@ -60,7 +61,7 @@ def matches(path: str, pattern: str) -> bool:
     `*` stays within a folder, and `**` is any number of folders, or none.
     """
     steps = _steps(pattern)
-    return bool(steps) and _leads(_steps(path), steps)
+    return bool(steps) and lead_to(_steps(path), steps)
 
 
 @lru_cache(maxsize=1024)
@@ -69,14 +70,18 @@ def _steps(path: str) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=4096)
-def _leads(parts: tuple[str, ...], steps: tuple[str, ...]) -> bool:
-    if not steps:
+def lead_to(parts: tuple[str, ...], globs: tuple[str, ...]) -> bool:
+    """Return whether globs match the parts of a path, or of what is around it.
+
+    `**` is any number of parts, or none; at the end it is at least one.
+    """
+    if not globs:
         return True
-    if steps[0] == "**":
-        if len(steps) == 1:
+    if globs[0] == ANY_STEPS:
+        if len(globs) == 1:
             return bool(parts)
-        return _leads(parts, steps[1:]) or (bool(parts) and _leads(parts[1:], steps))
-    return bool(parts) and fnmatchcase(parts[0], steps[0]) and _leads(parts[1:], steps[1:])
+        return lead_to(parts, globs[1:]) or (bool(parts) and lead_to(parts[1:], globs))
+    return bool(parts) and fnmatchcase(parts[0], globs[0]) and lead_to(parts[1:], globs[1:])
 
 
 @dataclass(slots=True)

@@ -11,7 +11,7 @@ import re
 from array import array
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from yaml import (
@@ -24,7 +24,7 @@ from yaml import (
 )
 from yaml.cyaml import CParser  # type: ignore[attr-defined]  # the stubs hide it
 
-from reconciler.syntax.characters import SURROGATE_PAIR, paired
+from reconciler.syntax.characters import SURROGATE_PAIR, Misplaced, paired
 from reconciler.syntax.diagnostic import Complaint, Finding, Lines, complaint_at
 from reconciler.syntax.expressions import NUMBERED_ESCAPE, OPEN
 
@@ -32,15 +32,6 @@ LONGEST: Final = 200
 LONGEST_LINE: Final = 1_000
 LONGEST_NUMBER: Final = 20
 OF_THOUSANDS: Final = 3
-
-
-@dataclass(frozen=True, slots=True)
-class Misplaced:
-    """The place of an error that the parser reports later, the message, and the correct text."""
-
-    offset: int
-    message: str
-    text: str = ""
 
 
 _NO_KEY: Final = "did not find expected key"

@@ -283,13 +283,13 @@ def tidy_yaml(text: str, order: Order) -> str:
     """Return an error-free text in the standard layout, with fields of manifests in order."""
     writer = _Writer(text.replace("\r\n", "\n") if "\r" in text else text, order)
     writer.write()
-    return with_breaks_of(text, "".join(f"{line}\n" for line in writer.sheet.out))
+    made = "".join(f"{line}\n" for line in writer.sheet.out)
+    return made.replace("\n", line_break(text))
 
 
-def with_breaks_of(text: str, made: str) -> str:
-    """Return a made text with the line breaks of the first line of another text."""
-    ends_so = text[: text.find("\n") + 1].endswith("\r\n")
-    return made.replace("\n", "\r\n") if ends_so else made
+def line_break(text: str) -> str:
+    """Return the line break of the first line of a text."""
+    return "\r\n" if text[: text.find("\n") + 1].endswith("\r\n") else "\n"
 
 
 @dataclass(slots=True)
@@ -518,7 +518,7 @@ WIDEST = 100
 def tidy_json(text: str, order: Order) -> str:
     """Return JSON in the standard layout, with the fields of a manifest in order."""
     made = "".join(_json(text, document, "", WIDEST, order) for document in written(text).documents)
-    return with_breaks_of(text, made + "\n")
+    return f"{made}\n".replace("\n", line_break(text))
 
 
 def _json(text: str, node: SyntaxNode, indent: str, room: int, order: Order) -> str:

@@ -34,8 +34,16 @@ from reconciler.workspace.envelope import (
     record_finding,
     stranger_in,
 )
-from reconciler.workspace.expression_scope import Each, Filled, Reference, Scope
-from reconciler.workspace.interpolate import Includes, Inside, fill, too_much
+from reconciler.workspace.expression_scope import (
+    Each,
+    Filled,
+    Includes,
+    Inside,
+    Reference,
+    Scope,
+    fill,
+    too_much,
+)
 from reconciler.workspace.reuse import (
     FOR_EACH,
     OVERRIDES,

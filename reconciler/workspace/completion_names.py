@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import os
 import re
-import stat
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from reconciler.runtime import regular_files
 from reconciler.syntax.expressions import EACH_PATTERN, FILE_PATTERN
 
 MOST_FILES = 20_000
@@ -148,20 +148,12 @@ def _files(top: str) -> Iterator[str]:
 def _text_of(file: str, *, end: bool = False) -> str:
     """Read the beginning of a regular file, or its end; "" where it cannot be read."""
     try:
-        descriptor = os.open(file, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
-    except (OSError, ValueError):
-        return ""
-    try:
-        about = os.fstat(descriptor)
-        if not stat.S_ISREG(about.st_mode):
-            return ""
-        if end:
-            os.lseek(descriptor, max(0, about.st_size - LARGEST_JOURNAL), os.SEEK_SET)
-        return os.read(descriptor, LARGEST_JOURNAL if end else LARGEST).decode("utf-8", "replace")
+        with regular_files.opened(Path(file)) as stream:
+            if end:
+                stream.seek(max(0, os.fstat(stream.fileno()).st_size - LARGEST_JOURNAL))
+            return stream.read(LARGEST_JOURNAL if end else LARGEST).decode("utf-8", "replace")
     except OSError:
         return ""
-    finally:
-        os.close(descriptor)
 
 
 def _manifests(text: str, file: str, root: str) -> Iterator[ManifestHeader]:

@@ -18,7 +18,7 @@ from reconciler.kinds.checks import NO_ITEMS, described, is_mappings, meant_numb
 from reconciler.kinds.field_traits import MANIFEST, METADATA
 from reconciler.kinds.judge_spec import kind_hinted, kind_like
 from reconciler.kinds.kind import Kind
-from reconciler.kinds.shape import facts_of
+from reconciler.kinds.shape import EACH, facts_of, places
 from reconciler.model import API_VERSION, Exemption, RemoteId
 from reconciler.project.levels import has_a_level, why_no_level
 from reconciler.runtime.advice import from_export, is_added
@@ -427,24 +427,15 @@ def is_openslo(document: Json) -> bool:
 
 def is_rule_file(document: Json) -> bool:
     """Return whether a document is a rule file of Prometheus or a Kubernetes PrometheusRule."""
+    version = value_at(document, ("apiVersion",))
+    # Kubernetes has the groups below `spec`.
+    head = ("spec",) if isinstance(version, str) and version.startswith(RESOURCE) else ()
     return any(
         isinstance(rule, dict)
         and isinstance(rule.get("expr"), str)
         and ("alert" in rule or "record" in rule)
-        for group in groups_in(document)
-        for rule in _list_at(group, "rules")
+        for _, rule in places(document, *head, "groups", EACH, "rules", EACH)
     )
-
-
-def groups_in(document: Json) -> list[dict[str, Json]]:
-    """Return the groups of a rule file; Kubernetes has them below `spec`."""
-    if not isinstance(document, dict):
-        return []
-    version, spec = document.get("apiVersion"), document.get("spec")
-    is_resource = isinstance(version, str) and version.startswith(RESOURCE)
-    holder = spec if is_resource else document
-    found = _list_at(holder, "groups") if isinstance(holder, dict) else []
-    return [group for group in found if isinstance(group, dict)]
 
 
 def is_grafana(document: Json) -> bool:
@@ -466,11 +457,6 @@ STRANGERS: Final[tuple[tuple[str, Callable[[Json], bool]], ...]] = (
 def stranger_in(document: Json) -> str:
     """Return the description of a document of another tool, or "" if it is of no known tool."""
     return next((description for description, is_match in STRANGERS if is_match(document)), "")
-
-
-def _list_at(holder: dict[str, Json], key: str) -> list[Json]:
-    found = holder.get(key)
-    return found if isinstance(found, list) else []
 
 
 _VERSION_OF_KUBERNETES = re.compile(r"(?:[a-z0-9.-]+/)?v[0-9]+(?:(?:alpha|beta)[0-9]+)?")

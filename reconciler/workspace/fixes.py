@@ -78,32 +78,23 @@ _UNCERTAIN_INDENT: Final = re.compile(r"^\t* +\t*[^\s#]|[|>][0-9+-]*[ \t]*(?:#.*
 """An indent with a space in it, or a text of several lines, which may hold tabs of its own."""
 
 
-@dataclass(frozen=True, slots=True)
-class RepairedText:
-    """A text after repairs, and how many places of it differ."""
-
-    after: str
-    repairs: int
-
-
 def repair_text(
     text: str, complaints: Iterable[Complaint], codes: frozenset[str], *, is_json: bool
-) -> RepairedText | None:
-    """Return a text with the repairs that its complaints of some codes name; None without any.
+) -> tuple[str, int] | None:
+    """Return a text with the repairs that its complaints of some codes name, and their number.
 
-    Comments stay, and so does every character elsewhere. A text that would become unreadable, or
-    lose a comment, is not repaired.
+    None without any. Comments stay, and so does every character elsewhere. A text that would become
+    unreadable, or lose a comment, is not repaired.
     """
     reading = read_text(text, is_json=is_json)
     splices = _splices(reading, complaints, codes, is_json=is_json)
     after = spliced(text, sorted(splices))
     if after == text or (not is_json and comments_lost(text, after)):
         return None
-    gone = set(reading.flaws) - set(read_text(after, is_json=is_json).flaws)
-    is_better = not reading.has_errors or bool(gone)
-    if not is_better or (not reading.has_errors and read_text(after, is_json=is_json).has_errors):
-        return None
-    return RepairedText(after, len(splices))
+    now = read_text(after, is_json=is_json)
+    gone = set(reading.flaws) - set(now.flaws)
+    is_better = bool(gone) if reading.has_errors else not now.has_errors
+    return (after, len(splices)) if is_better else None
 
 
 def _splices(
@@ -112,22 +103,29 @@ def _splices(
     """Return the repairs of places with one suggestion."""
     text = reading.lines.text
     places = cache(lambda: _Places.of(text))
+    documents = cache(lambda: written(text).documents)
     found: dict[tuple[int, int], set[Splice]] = defaultdict(set)
     for complaint in complaints:
         if complaint.code in codes and complaint.line:
             offset = reading.lines.offset(complaint.line, complaint.column)
-            for splice in _repairs_of(complaint, text, offset, places, is_json=is_json):
+            for splice in _repairs_of(complaint, text, offset, places, documents, is_json=is_json):
                 found[splice.start, splice.end].add(splice)
     return [splice for splices in found.values() if len(splices) == 1 for splice in splices]
 
 
 def _repairs_of(
-    complaint: Complaint, text: str, offset: int, places: Callable[[], _Places], *, is_json: bool
+    complaint: Complaint,
+    text: str,
+    offset: int,
+    places: Callable[[], _Places],
+    documents: Callable[[], Sequence[SyntaxNode]],
+    *,
+    is_json: bool,
 ) -> Iterator[Splice]:
     suggestion, splice = complaint.suggestion, None
     if not suggestion:
         if complaint.code in UNSAID and not is_json:
-            yield from _unsaid(text, offset, complaint.code)
+            yield from _unsaid(text, offset, complaint.code, documents)
     elif complaint.code == NO_VERSION and not complaint.path:
         yield from _version(text, offset, is_json=is_json)
     elif isinstance(suggestion, Advice):
@@ -140,10 +138,12 @@ def _repairs_of(
         yield splice
 
 
-def _unsaid(text: str, offset: int, code: str) -> Iterator[Splice]:
+def _unsaid(
+    text: str, offset: int, code: str, documents: Callable[[], Sequence[SyntaxNode]]
+) -> Iterator[Splice]:
     """Yield the repairs of a complaint without a suggestion."""
     if code == TWICE:
-        yield from _second(written(text).documents, text, offset)
+        yield from _second(documents(), text, offset)
     elif text.startswith("\t", offset) and not _UNCERTAIN_INDENT.search(text):
         for tabs in _TABS.finditer(text):
             yield Splice(*tabs.span(), "  " * len(tabs[0]))
@@ -158,10 +158,10 @@ def _second(nodes: Iterable[SyntaxNode], text: str, offset: int) -> Iterator[Spl
             continue
         second = keys.index(offset)
         first = node.place_of(node.keys[second].text)
-        values = [text[value.opening : value.end] for value in node.values]
+        one, other = (text[node.values[at].opening : node.values[at].end] for at in (first, second))
         begin, end = text.rfind("\n", 0, offset) + 1, text.find("\n", node.values[second].end)
         around = text[begin:offset] + text[node.values[second].end : end]
-        if first < second and values[first] == values[second] and end >= 0 and not around.strip():
+        if first < second and one == other and end >= 0 and not around.strip():
             yield Splice(begin, end + 1, "")
 
 

@@ -21,22 +21,12 @@ from typing import assert_never
 from yaml import SafeLoader, ScalarNode, SequenceNode, YAMLError, compose
 
 from reconciler.document import Json, Path, identical
+from reconciler.kinds import repairs
 from reconciler.kinds.field_traits import MANIFEST_KEYS
-from reconciler.kinds.repairs import (
-    Drop,
-    Lift,
-    MoveId,
-    Negate,
-    Rename,
-    Round,
-    Unquote,
-    Unwrap,
-    Wrap,
-)
 from reconciler.syntax.parsed_text import Reading
 from reconciler.syntax.read_text import read_text
 from reconciler.syntax.syntax_tree import SyntaxNode, WrittenText
-from reconciler.syntax.tidy import Order, tidy_json, tidy_yaml
+from reconciler.syntax.tidy import Order, line_break, tidy_json, tidy_yaml
 
 ORDER = Order(
     ("apiVersion", "kind", "forEach", "metadata", *MANIFEST_KEYS, "spec"),
@@ -71,11 +61,6 @@ def says(text: str, values: Sequence[Json], *, is_json: bool = False) -> bool:
     found = [document.value for document in reading.documents]
     same = len(found) == len(values) and all(map(identical, found, values))
     return same and not reading.has_errors
-
-
-def line_break(text: str) -> str:
-    """Return the line break of the first line of a text."""
-    return "\r\n" if text[: text.find("\n") + 1].endswith("\r\n") else "\n"
 
 
 STEP = 2
@@ -431,27 +416,27 @@ class Editor:
     document: SyntaxNode
     prefix: Path
 
-    def edits(self, made: Round) -> Iterator[Splice]:  # noqa: C901 - a table of repairs
+    def edits(self, made: repairs.Round) -> Iterator[Splice]:  # noqa: C901 - a table of repairs
         """Yield the edits for a round of repairs."""
         gone: dict[Path, set[str]] = defaultdict(set)
         for repair in made:
             match repair:
-                case Drop() | MoveId():
+                case repairs.Drop() | repairs.MoveId():
                     gone[repair.path[:-1]].add(str(repair.path[-1]))
-                    if isinstance(repair, MoveId):
+                    if isinstance(repair, repairs.MoveId):
                         yield self._id_moved(self._at(repair.path))
-                case Rename():
+                case repairs.Rename():
                     yield self._renamed(repair.path, repair.name)
-                case Negate():
+                case repairs.Negate():
                     yield self._renamed(repair.path, repair.name)
                     yield _instead(self._at(repair.path), json.dumps(repair.value))
-                case Unquote():
+                case repairs.Unquote():
                     yield _instead(self._at(repair.path), json.dumps(repair.number))
-                case Unwrap():
+                case repairs.Unwrap():
                     yield from self._unwrapped(self._at(repair.path), repair.steps)
-                case Wrap():
+                case repairs.Wrap():
                     yield from self._wrapped(self._at(repair.path), repair.name)
-                case Lift():
+                case repairs.Lift():
                     yield from self._lifted(repair)
                 case _:
                     assert_never(repair)
@@ -550,7 +535,7 @@ class Editor:
         for found in _LINE.finditer(self.written.text, holder.start, holder.end):
             yield Splice(found.end(), found.end(), " " * STEP)
 
-    def _lifted(self, repair: Lift) -> Iterator[Splice]:
+    def _lifted(self, repair: repairs.Lift) -> Iterator[Splice]:
         """Yield the splices that move an entry after the content around it, with its comments."""
         outer, holder = self._at(repair.path[:-2]), self._at(repair.path[:-1])
         nth = holder.place_of(str(repair.path[-1]))

@@ -8,14 +8,17 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path as File
+from typing import TypeVar
 
 from reconciler.document import (
     ABSENT,
+    ANY,
     Edit,
     Gone,
     Json,
     ListItem,
     ListItems,
+    Missing,
     Path,
     Put,
     Shape,
@@ -25,7 +28,7 @@ from reconciler.document import (
     value_at,
 )
 from reconciler.kinds import BY_NAME
-from reconciler.kinds.shape import names_of
+from reconciler.kinds.shape import NOTHING, names_of
 from reconciler.model import Manifest, Ref, RemoteId
 from reconciler.syntax.diagnostic import Complaint
 from reconciler.syntax.expressions import OPEN, ExpressionKind, expression, parts_of, whole
@@ -92,6 +95,16 @@ class Edited:
     after: str
     refs: tuple[Ref, ...]
     forks: tuple[Fork, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The name of the file."""
+        return self.script.name
+
+    @property
+    def before(self) -> str:
+        """The text of the file before the edits."""
+        return self.script.text
 
 
 @dataclass(slots=True)
@@ -164,6 +177,21 @@ class Originals:
         return Original(script=script, nth=nth, spec=whole, export=export, bare=bare)
 
 
+_Value = TypeVar("_Value", bound="Json | Missing")
+
+
+def spelled_like(value: _Value, written: Json | Missing, shape: Shape = ANY) -> _Value | int:
+    """Return a whole number as an integer where the manifest has one.
+
+    Services answer 97 as 97.0, and long numbers as text.
+    """
+    if not isinstance(written, int) or isinstance(written, bool):
+        return value
+    is_digits = shape.numeric_text and isinstance(value, str) and value.lstrip("-").isdigit()
+    is_whole = isinstance(value, float) and value.is_integer()
+    return int(value) if is_digits or is_whole else value  # type: ignore[arg-type]  # digits, or a float
+
+
 class WovenError(Exception):
     """An edit that would change other values too; the message says where to edit by hand."""
 
@@ -202,27 +230,6 @@ def _may_hold(below: Json) -> bool:
     return isinstance(below, dict) or (isinstance(below, str) and OPEN in below)
 
 
-def check_own(edit: Edit, written: Json, root: Json) -> None:
-    """Raise WovenError for an edit of a value that comes from an expression.
-
-    `written` is the value at the place of the edit, and `root` the whole `spec`.
-    """
-    match edit:
-        case Within(fields=fields):
-            _check_open(written, is_inside=True)
-            inner = written if isinstance(written, dict) else {}
-            for key, field in fields.items():
-                check_own(field, inner.get(key), root)
-        case ListItems(items=items):
-            _check_open(written, is_inside=True)
-            for item in items:
-                if item.origin is not None and item.edit is not None:
-                    found = value_at(root, item.origin)
-                    check_own(item.edit, found if isinstance(found, dict | list) else None, root)
-        case Put() | Gone():
-            _check_open(written, is_inside=False)
-
-
 def _check_open(written: Json, *, is_inside: bool) -> None:
     found = whole(written) if isinstance(written, str) else None
     if found is not None and (
@@ -232,72 +239,60 @@ def _check_open(written: Json, *, is_inside: bool) -> None:
         raise WovenError(f"`{source}` gives what was edited, maybe elsewhere too: edit it by hand")
 
 
-@dataclass(slots=True)
-class Unadopted:
-    """A resource with a manifest that is left unchanged, and why."""
-
-    ref: Ref
-    why: str
-
-
 _Change = tuple[Script, int, Edit]
 
 
 def write_edits(
     edits: Mapping[Ref, tuple[Original, Edit]],
-) -> tuple[list[Edited], list[Unadopted]]:
-    """Return the files with all edits, and the resources with edits that do not fit.
+) -> tuple[list[Edited], dict[Ref, str]]:
+    """Return the files with all edits, and why the edits of the other resources do not fit.
 
     Nothing is written. Either all files of a resource are edited, or none.
     """
-    left = dict(edits)
-    refused: list[Unadopted] = []
+    refused: dict[Ref, str] = {}
     while True:
+        left = {ref: edit for ref, edit in edits.items() if ref not in refused}
         files, wrong = _attempt(left)
         if not wrong:
             return files, refused
-        refused.extend(wrong)
-        for unadopted in wrong:
-            left.pop(unadopted.ref, None)
+        refused |= wrong
 
 
 def _attempt(
     edits: Mapping[Ref, tuple[Original, Edit]],
-) -> tuple[list[Edited], list[Unadopted]]:
+) -> tuple[list[Edited], dict[Ref, str]]:
     changes: dict[File, dict[int, tuple[Edit, list[Ref]]]] = {}
     scripts: dict[File, Script] = {}
-    refused: list[Unadopted] = []
+    refused: dict[Ref, str] = {}
     for ref, (original, edit) in edits.items():
         try:
             parts = parts_of_edit(ref, original, edit)
         except WovenError as error:
-            refused.append(Unadopted(ref, str(error)))
+            refused[ref] = str(error)
             continue
         except (KeyError, IndexError):
-            refused.append(Unadopted(ref, LOST))
+            refused[ref] = LOST
             continue
         for script, nth, part in parts:
             scripts[script.path] = script
-            here = changes.setdefault(script.path, {})
-            known = here.setdefault(nth, (part, []))
-            if known[0] != part:
-                shared = f"{script.name} is that of {known[1][0]} too, which was edited otherwise"
-                refused.append(Unadopted(ref, shared))
-            known[1].append(ref)
+            first, refs = changes.setdefault(script.path, {}).setdefault(nth, (part, []))
+            if first != part:
+                refused[ref] = f"{script.name} is that of {refs[0]} too, which was edited otherwise"
+            refs.append(ref)
     files = []
     for path, here in changes.items() if not refused else ():
-        made = text_after(scripts[path], {nth: edit for nth, (edit, _) in here.items()})
-        if made is not None:
-            refs = tuple(ref for _, refs in here.values() for ref in refs)
-            files.append(
-                Edited(script=scripts[path], after=made[0], refs=refs, forks=tuple(made[1]))
-            )
-            continue
-        refused.extend(_refused_in(scripts[path], here))
+        script = scripts[path]
+        made = text_after(script, {nth: edit for nth, (edit, _) in here.items()})
+        if made is None:
+            refused |= _refused_in(script, here)
+        else:
+            after, forks = made
+            all_refs = tuple(ref for _, refs in here.values() for ref in refs)
+            files.append(Edited(script=script, after=after, refs=all_refs, forks=tuple(forks)))
     return files, refused
 
 
-def _refused_in(script: Script, here: Mapping[int, tuple[Edit, Sequence[Ref]]]) -> list[Unadopted]:
+def _refused_in(script: Script, here: Mapping[int, tuple[Edit, Sequence[Ref]]]) -> dict[Ref, str]:
     """Return the resources with edits that do not fit a file; all if only the combination fails."""
     read = [read_text(text, is_json=script.is_json) for text in texts_of_documents(script.text)]
     alone = [replace(script, reading=reading) for reading in read if reading.documents]
@@ -305,7 +300,7 @@ def _refused_in(script: Script, here: Mapping[int, tuple[Edit, Sequence[Ref]]]) 
     if identical([script.values for script in alone], [[value] for value in script.values]):
         # A file may have thousands of documents, so each is tried without the others.
         wrong = [nth for nth in here if text_after(alone[nth], {0: here[nth][0]}) is None] or wrong
-    return [Unadopted(ref, f"{script.name}: {LOST}") for nth in wrong for ref in here[nth][1]]
+    return {ref: f"{script.name}: {LOST}" for nth in wrong for ref in here[nth][1]}
 
 
 def text_after(script: Script, changes: Mapping[int, Edit]) -> tuple[str, list[Fork]] | None:
@@ -365,101 +360,100 @@ def parts_of_edit(ref: Ref, original: Original, edit: Edit) -> list[_Change]:
 
     Raises WovenError, or KeyError or IndexError where the edit does not fit.
     """
-    own = value_at(original.script.values[original.nth], ("spec",))
+    found = value_at(original.script.values[original.nth], ("spec",))
+    own = None if found is ABSENT else found
     overriding: dict[str, Edit] = {}
     if original.patch:
         mine, over = split(edit, original.base, original.patch, BY_NAME[ref.kind].shape)
         edit = Within(mine)
-        check_own(Within(over), original.patch, original.patch)
-        overriding = _placed(over, "overrides", original.environment)
-    if original.export is None:
-        check_own(edit, None if own is ABSENT else own, None if own is ABSENT else own)
-        here = {"spec": _rooted(edit, ("spec",))} if edit != Within({}) else {}
-        return [(original.script, original.nth, Within({**here, **overriding}))]
-    if not isinstance(edit, Within):
-        raise KeyError(str(ref))
-    declared = set(own) if isinstance(own, dict) else set()
-    content = original.export.values[0]
-    record = BY_NAME[ref.kind].spec.bare
-    there: dict[str, Edit] = {}
-    here = {}
-    for key, field_edit in edit.fields.items():
-        known = key == record or (isinstance(content, dict) and key in content)
-        (there if known and key not in declared else here)[key] = field_edit
+        patched = _Home(original.patch, ("overrides", original.environment))
+        overriding = patched.around(Within(over))
+    here = edit
     parts: list[_Change] = []
-    if here or overriding:
-        around = {**_placed(here, "spec"), **overriding}
-        parts.append((original.script, original.nth, Within(around)))
-    if there:
-        exported: Edit = there[record] if original.bare and record in there else Within(there)
-        dropped = 1 if original.bare else 0
-        parts.append((original.export, 0, _spelled(exported, content, content, dropped)))
+    if original.export is not None:
+        if not isinstance(edit, Within):
+            raise KeyError(str(ref))
+        content = original.export.values[0]
+        record = BY_NAME[ref.kind].spec.bare
+        declared = own if isinstance(own, dict) else {}
+        exported = content if isinstance(content, dict) else {}
+        there = {
+            key: field_edit
+            for key, field_edit in edit.fields.items()
+            if key not in declared and (key == record or key in exported)
+        }
+        here = Within({key: edit.fields[key] for key in edit.fields if key not in there})
+        whole: Edit = there[record] if original.bare and record in there else Within(there)
+        home = _Home(content, dropped=1 if original.bare else 0, is_export=True)
+        if there:
+            parts.append((original.export, 0, home.settled(whole, content)))
+    around = {**_Home(own, ("spec",)).around(here), **overriding}
+    if around or not parts:
+        parts.insert(0, (original.script, original.nth, Within(around)))
     return parts
 
 
-def _placed(edits: Mapping[str, Edit], *path: str) -> dict[str, Edit]:
-    """Return edits of fields at a path as an edit of the document around them."""
-    edit = _rooted(Within(edits), path)
-    for step in reversed(path):
-        edit = Within({step: edit})
-    return {**edit.fields} if edits and isinstance(edit, Within) else {}
+@dataclass(frozen=True, slots=True)
+class _Home:
+    """A value that an edit is of, at a path of the document that it is written in.
 
+    An export may spell its fields otherwise, and lacks the first `dropped` steps of each place.
+    """
 
-def _rooted(edit: Edit, prefix: Path) -> Edit:
-    """Return an edit in which each `origin` of a list item begins with `prefix`."""
-    match edit:
-        case Within(fields=fields):
-            return Within({key: _rooted(edit, prefix) for key, edit in fields.items()})
-        case ListItems(items=items):
-            return ListItems(
-                tuple(
-                    replace(
-                        item,
-                        origin=item.origin and (*prefix, *item.origin),
-                        edit=item.edit and _rooted(item.edit, prefix),
-                    )
-                    for item in items
+    value: Json
+    path: Path = ()
+    dropped: int = 0
+    is_export: bool = False
+
+    def around(self, edit: Edit) -> dict[str, Edit]:
+        """Return an edit of the value as edits of the fields of its document. Raises WovenError."""
+        edit = self.settled(edit, self.value)
+        if edit == Within({}):
+            return {}
+        for step in reversed(self.path[1:]):
+            edit = Within({str(step): edit})
+        return {str(self.path[0]): edit}
+
+    def settled(self, edit: Edit, here: Json) -> Edit:
+        """Return an edit of a part in the names and places of the document.
+
+        Raises WovenError for an edit of a value that comes from an expression.
+        """
+        if not self.is_export:
+            _check_open(here, is_inside=isinstance(edit, Within | ListItems))
+        match edit:
+            case Within(fields=fields):
+                names = self._names(here, fields)
+                inner = here if isinstance(here, dict) else {}
+                return Within(
+                    {
+                        names[key]: self.settled(field_edit, inner.get(names[key]))
+                        for key, field_edit in fields.items()
+                    }
                 )
-            )
-        case _:
-            return edit
+            case ListItems(items=items):
+                return ListItems(tuple(map(self._item, items)))
+            case _:
+                return edit
 
+    def _item(self, item: ListItem) -> ListItem:
+        if item.origin is None:
+            return item
+        origin: Path = ()
+        here: Json | Missing = self.value
+        for step in item.origin[self.dropped :]:
+            own = self._names(here, [step])[step] if isinstance(step, str) else step
+            origin, here = (*origin, own), value_at(here, (own,))
+        held = here if isinstance(here, dict | list) else None
+        edit = None if item.edit is None else self.settled(item.edit, held)
+        return ListItem((*self.path, *origin), edit, item.untold)
 
-def _spelled(edit: Edit, document: Json, whole: Json, dropped: int) -> Edit:
-    """Return an edit with the names that an export has for its fields."""
-    match edit:
-        case Within(fields=fields) if isinstance(document, dict):
-            names = {name: own for own, name in names_of(document, dict.fromkeys(fields)).items()}  # type: ignore[arg-type]  # only names are used
-            return Within(
-                {
-                    names.get(key, key): _spelled(
-                        edit, document.get(names.get(key, key)), whole, dropped
-                    )
-                    for key, edit in fields.items()
-                }
-            )
-        case ListItems(items=items):
-            return ListItems(tuple(_spelled_item(list_item, whole, dropped) for list_item in items))
-        case Within() | Put() | Gone():
-            return edit
-
-
-def _spelled_item(item: ListItem, whole: Json, dropped: int) -> ListItem:
-    if item.origin is None:
-        return item
-    origin: Path = ()
-    here: Json = whole
-    for step in item.origin[dropped:]:
-        own = step
-        if isinstance(here, dict) and isinstance(step, str) and step not in here:
-            names = names_of(here, {step: None})  # type: ignore[dict-item]  # as above
-            own = next((raw for raw, name in names.items() if name == step), step)
-        found = value_at(here, (own,))
-        if not isinstance(found, dict | list | str | int | float | bool | None):
-            raise KeyError(own)
-        origin, here = (*origin, own), found
-    edit = None if item.edit is None else _spelled(item.edit, here, whole, dropped)
-    return ListItem(origin, edit)
+    def _names(self, here: Json | Missing, names: Iterable[str]) -> dict[str, str]:
+        """Return the document's own name of each field."""
+        own = {name: name for name in names}
+        if self.is_export and isinstance(here, dict):
+            own |= {name: key for key, name in names_of(here, dict.fromkeys(own, NOTHING)).items()}
+        return own
 
 
 KEY = "id"
@@ -489,6 +483,10 @@ class IdTarget:
 
     environment: str
     alone: bool
+
+    def field(self, written: RemoteId) -> str:
+        """Return the field with an id, as a person writes it under `metadata`."""
+        return f"id: {written}" if self.alone else f"ids: {{{self.environment}: {written}}}"
 
 
 def identified(script: Script, given: Sequence[Given], place: IdTarget) -> IdentifiedText:
@@ -578,15 +576,13 @@ def _by_hand(value: Json, given: Sequence[Given], place: IdTarget) -> str:
     source = given[0].manifest.source
     where = f"{source.file}:{source.line}"
     if source.item is None:
-        known = given[0].remote_id
-        field_text = f"id: {known}" if place.alone else f"ids: {{{place.environment}: {known}}}"
+        field_text = place.field(given[0].remote_id)
         return f"{where}: write `{field_text}` under `metadata` of {given[0].manifest.ref} by hand"
     items = written_items(value[FOR_EACH]) if isinstance(value, dict) else None
     listed = items if isinstance(items, list) else []
     wanted = _own_key(value, given) if isinstance(items, str) else KEY
     key = _free_key(wanted, value if isinstance(value, dict) else {}, listed, place)
-    named = expression(ExpressionKind.EACH, key)
-    field_text = f"id: {named}" if place.alone else f"ids: {{{place.environment}: {named}}}"
+    field_text = place.field(expression(ExpressionKind.EACH, key))
     head = (
         f"{where}: {_why(items, given)}: once all have an id, write `{field_text}` under `metadata`"
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import posixpath
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
@@ -25,7 +26,7 @@ from reconciler.syntax.files import (
 )
 from reconciler.workspace.expression_scope import LOST_REFERENCE, Scope
 from reconciler.workspace.project_file import load_project
-from reconciler.workspace.selection import add_all
+from reconciler.workspace.selection import reachable
 from reconciler.workspace.workspace import Workspace, load_workspace
 
 SHOWN_DIGITS = 12
@@ -287,7 +288,7 @@ def changed_since(
         ref for ref, manifest in now.items() if ref not in before or _differ(before[ref], manifest)
     }
     part = _with_dependants(touched, now)
-    add_all(part, lambda ref: now[ref].references & now.keys())
+    part = reachable(part, lambda ref: now[ref].references & now.keys())
     known = (
         now.keys() | set(workspace.elsewhere) | {manifest.ref for manifest in workspace.left_out}
     )
@@ -306,10 +307,8 @@ def _differ(before: Manifest, now: Manifest) -> bool:
 
 
 def _with_dependants(touched: set[Ref], now: Mapping[Ref, Manifest]) -> set[Ref]:
-    dependants: dict[Ref, list[Ref]] = {}
+    dependants: dict[Ref, list[Ref]] = defaultdict(list)
     for ref, manifest in now.items():
         for wanted in manifest.references:
-            dependants.setdefault(wanted, []).append(ref)
-    part = set(touched)
-    add_all(part, lambda ref: dependants.get(ref, ()))
-    return part
+            dependants[wanted].append(ref)
+    return reachable(touched, dependants.__getitem__)

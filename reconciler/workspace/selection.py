@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 from fnmatch import fnmatchcase
 from hashlib import sha256
+from typing import TypeVar
 
 from reconciler.errors import UsageError
 from reconciler.model import Manifest, Ref, Selected
@@ -27,6 +28,7 @@ SHARD = "shard:"
 FORMS = "Kind/name, kind=KIND, label.KEY=VALUE, file=GLOB or shard:K/N"
 
 _GLOB = re.compile(r"[*?\[]")
+Node = TypeVar("Node")
 
 
 class About(Enum):
@@ -178,15 +180,11 @@ class Selection:
     def check_named(self, known: Iterable[Ref]) -> None:
         """Raise UsageError if a resource is selected by name and no manifest declares it."""
         by_name = {str(ref): ref for ref in known}
-        for ref in self.named():
-            if ref not in by_name.values():
+        for ref in (term.named for term in _terms_of(self.select)):
+            if ref is not None and ref not in by_name.values():
                 near = nearest(str(ref), by_name)
                 hint = f"; did you mean {near}?" if near else ""
                 raise UsageError(f"--select {ref}: no manifest declares it{hint}")
-
-    def named(self) -> Iterator[Ref]:
-        """Yield the resources that are selected by their full names."""
-        yield from (ref for term in _terms_of(self.select) if (ref := term.named) is not None)
 
     def flags(self) -> list[str]:
         """Return the command-line arguments for the same selection."""
@@ -267,12 +265,6 @@ def read_selection(
     return selection
 
 
-def of_shard(shard: Shard) -> Selection:
-    """Return the selection of `--select shard:K/N`."""
-    term = Term(About.SHARD, str(shard))
-    return Selection((Alternative((term,), f"{SHARD}{shard}"),))
-
-
 def _check_shards(selection: Selection) -> None:
     """Raise UsageError if the selection is not within one shard."""
     if any(term.about is About.SHARD for term in _terms_of(selection.exclude)):
@@ -315,14 +307,10 @@ def _ref_term(flag: str, text: str, kinds: Collection[str]) -> Term:
         return Term(About.REF, text)
     near = nearest(text, kinds) if text else ""
     meant = f"; did you mean kind={near}?" if near else ""
-    if not near and text and not slash and not _has_braces(text):
+    if not near and text and not slash and not any(brace in text for brace in "{}"):
         meant = f"; did you mean */{text}?"
     message = "this is no term" if text else "there is no term between the commas"
     raise UsageError(f"{flag} `{text}`: {message}: a term is {FORMS}{meant}")
-
-
-def _has_braces(text: str) -> bool:
-    return "{" in text or "}" in text
 
 
 def _no_term(name: str, value: str) -> str:
@@ -356,17 +344,18 @@ def homes_of(manifests: Iterable[Manifest]) -> dict[Ref, int]:
     homes: dict[Ref, int] = {}
     for ref in joined:
         if ref not in homes:
-            group = {ref}
-            add_all(group, joined.__getitem__)
+            group = reachable([ref], joined.__getitem__)
             smallest = min(map(str, group))
             homes |= dict.fromkeys(group, int.from_bytes(sha256(smallest.encode()).digest()))
     return homes
 
 
-def add_all(part: set[Ref], neighbours: Callable[[Ref], Iterable[Ref]]) -> None:
-    """Add the neighbours of each member, and their neighbours, until no new one is found."""
-    waiting = list(part)
+def reachable(starts: Iterable[Node], neighbours: Callable[[Node], Iterable[Node]]) -> set[Node]:
+    """Return the starts, their neighbours, and all neighbours of these."""
+    found = set(starts)
+    waiting = list(found)
     while waiting:
-        new = set(neighbours(waiting.pop())) - part
-        part |= new
+        new = set(neighbours(waiting.pop())) - found
+        found |= new
         waiting.extend(new)
+    return found

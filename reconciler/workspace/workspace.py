@@ -68,10 +68,6 @@ _OF_MANIFESTS: Final = ("manifests", "left_out", "beside")
 """Fields of a workspace that hold manifests."""
 
 
-class _Missed(Exception):
-    """The entry is not valid for the current input."""
-
-
 LEFT_OUT = frozenset(("salt", "today", "why_unset"))
 """Fields of a scope that are in no key. Seals are made again, an entry has its day, and a secret
 that cannot be read causes a complaint, so that nothing is kept."""
@@ -149,7 +145,7 @@ class Lookup:
             read = tuple(Path(path) for path, *_ in entry["read"])
             kept = self._opened(entry, specs).items()
             return {name: {**values, "read": read} for name, values in kept}
-        except (_Missed, ValueError, KeyError, TypeError, IndexError, RecursionError):
+        except (ValueError, KeyError, TypeError, IndexError, RecursionError):
             return None
 
     def put(
@@ -182,7 +178,7 @@ class Lookup:
         return self._opened(json.loads(head), specs)
 
     def _opened(self, entry: CachedJson, specs: bytes) -> Mapping[str, CachedFields]:
-        """Decode an entry for each environment. Raises _Missed if it is not valid."""
+        """Decode an entry for each environment. Raises ValueError if it is not valid."""
         return {
             scope.environment: _Opening(self.cache, scope, entry["seals"], specs).kept(workspace)
             for scope, workspace in zip(self.scopes, entry["workspaces"], strict=True)
@@ -325,7 +321,7 @@ class _Opening:
         name, had_value = rest
         hole = value_of_secret(name, self.scope if had_value else self.scope.without_secrets)
         if had_value and self.cache.sign(hole.value) != self.seals[name]:
-            raise _Missed
+            raise ValueError(name)
         return hole
 
 

@@ -35,6 +35,7 @@ from reconciler.syntax.files import (
 )
 from reconciler.syntax.read_text import read_text
 from reconciler.syntax.syntax_tree import comments_lost
+from reconciler.syntax.tidy import line_break
 from reconciler.workspace.manifest_edits import Script, text_after
 
 SYNCED_AT_ONCE = 16
@@ -233,11 +234,7 @@ def with_modeline(text: str, path: Path, root: Path) -> str:
     """Return YAML with a modeline as its first line, unless it already has one."""
     if _MODELINE.search(text):
         return text
-    line = modeline(path, root)
-    first_break = text.find("\n")
-    return (
-        line.replace("\n", "\r\n") if text[first_break - 1 : first_break] == "\r" else line
-    ) + text
+    return modeline(path, root).replace("\n", line_break(text)) + text
 
 
 def led(text: str, path: Path, root: Path) -> str:

@@ -7,14 +7,14 @@ from collections.abc import Callable
 import pytest
 
 from reconciler.api.secret import HIDDEN, Redaction, key_from
-from reconciler.runtime.connection import with_key
+from reconciler.runtime.connection import KEY_VARIABLE
 
 
 def test_every_usable_character() -> None:
     """A key may hold each printable character of ASCII but the space, and is given as it is."""
     key = "".join(map(chr, range(ord("!"), ord("~") + 1)))
 
-    assert key_from(with_key(key)).reveal() == key
+    assert key_from({KEY_VARIABLE: key}).reveal() == key
 
 
 WRITTEN = [

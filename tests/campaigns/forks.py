@@ -24,8 +24,9 @@ from reconciler.api.secret import Redaction
 from reconciler.cli.root import run
 from reconciler.kinds import KINDS
 from reconciler.redaction.templates import seal
+from reconciler.runtime.cache import VARIABLE
 
-KEPT = ("PATH", "HOME", "LANG", "PYTHONPATH")
+KEPT = ("PATH", "HOME", "LANG", "PYTHONPATH", VARIABLE)
 PATIENCE = 300
 """Seconds for a command; most take half of one."""
 

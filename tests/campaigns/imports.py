@@ -24,6 +24,7 @@ from unittest import mock
 
 import yaml
 from adopting import die_at
+from forks import KEPT
 from harness.doors import Ran, typed
 from stage import Stage, Tally
 from world_content import Content
@@ -111,7 +112,8 @@ class World:
         def create_app(data: Path, **options: Any) -> Any:
             return create(data, **{**options, "profile": profile(self.profile)})
 
-        environ = {"PATH": os.environ["PATH"], "HOME": os.environ.get("HOME", "/"), TOKEN: SECRET}
+        kept = {name: os.environ[name] for name in KEPT if name in os.environ}
+        environ = {**kept, TOKEN: SECRET}
         with (
             mock.patch.object(reconciler.emulator, "create_app", create_app, create=True),
             mock.patch.dict(os.environ, environ, clear=True),

@@ -21,7 +21,7 @@ from reconciler.emulator.dashboard_endpoints import StoredDashboard
 from reconciler.emulator.log_policy_endpoints import LogPolicy
 from reconciler.emulator.saved_view_endpoints import SavedView
 from reconciler.emulator.slo_endpoints import SloDefinition
-from reconciler.emulator.wire import WireObject, as_text, in_form
+from reconciler.emulator.wire import WireObject, as_json, in_form
 
 Path = tuple[str | int, ...]
 """Kind and id of a record, and then the keys and indices inside it."""
@@ -59,7 +59,7 @@ def answered(live: Live, profile: Profile) -> Live:
 def _answered(kind: str, record: Any, form: Profile) -> Any:
     if isinstance(record, list):
         return [_answered(kind, item, form) for item in record]
-    return json.loads(in_form(as_text(record), MODELS[kind], form))
+    return in_form(as_json(record), MODELS[kind], form)
 
 
 def lost(before: Live, after: Live) -> Iterator[Path]:

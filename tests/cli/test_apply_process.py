@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -28,16 +29,30 @@ from harness.served import Served
 from harness.workspaces import journal, wait_for, workspace
 
 
-@pytest.fixture
-def in_flight(folder: Path, service: Served) -> Iterator[subprocess.Popen[str]]:
+@contextmanager
+def on_its_way(
+    folder: Path, service: Served, *, is_cold: bool = False
+) -> Iterator[subprocess.Popen[str]]:
     """Start an apply, and wait until the create of its dashboard is on its way."""
     slow = {"method": "POST", "path": "/v1/dashboards/*", "fault": {"delay": 1.5}}
     service.switch.misbehave(slow)
     words = (*APPLY, "--yes", "--format", "json")
-    with begun(folder, words, environment(service.base_url), is_cold=True) as process:
+    with begun(folder, words, environment(service.base_url), is_cold=is_cold) as process:
         wait_for(folder, '"ref":"Dashboard/checkout"', process)
         yield process
         process.kill()
+
+
+@pytest.fixture
+def in_flight(folder: Path, service: Served) -> Iterator[subprocess.Popen[str]]:
+    with on_its_way(folder, service) as process:
+        yield process
+
+
+@pytest.fixture
+def cold_in_flight(folder: Path, service: Served) -> Iterator[subprocess.Popen[str]]:
+    with on_its_way(folder, service, is_cold=True) as process:
+        yield process
 
 
 @pytest.mark.promise("P43")
@@ -183,17 +198,17 @@ def test_canary(folder: Path, service: Served, monkeypatch: pytest.MonkeyPatch) 
     assert f"token {canary}!" in record
 
 
-def test_locked(folder: Path, service: Served, in_flight: subprocess.Popen[str]) -> None:
+def test_locked(folder: Path, service: Served, cold_in_flight: subprocess.Popen[str]) -> None:
     """A second apply is refused while the first runs, and sends nothing."""
     # It stands still meanwhile, so that it cannot be over before the second has begun.
-    in_flight.send_signal(signal.SIGSTOP)
+    cold_in_flight.send_signal(signal.SIGSTOP)
 
     ended = in_a_process(folder, service.base_url, *APPLY, "--yes")
 
-    in_flight.send_signal(signal.SIGCONT)
+    cold_in_flight.send_signal(signal.SIGCONT)
     assert ended.code == 5
-    assert f"process {in_flight.pid} on" in ended.err
-    assert in_flight.wait(timeout=30) == 0
+    assert f"process {cold_in_flight.pid} on" in ended.err
+    assert cold_in_flight.wait(timeout=30) == 0
     assert len(service.writes) == 5
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import shutil
 import sqlite3
 import subprocess
@@ -12,7 +13,7 @@ from pathlib import Path
 
 import click
 import pytest
-from harness.doors import cold_command, of_a_terminal
+from harness.doors import cold_command, command, of_a_terminal
 from harness.forked import Came, Launch, Sink, run_all
 from harness.golden import Golden
 from harness.workspaces import SEEDED, WORKSPACE
@@ -192,7 +193,9 @@ def test_nobody_reads_an_apply(tmp_path: Path, form: str, sinks: str, code: int)
     (tmp_path / "reconciler.yaml").write_text(SEEDED, encoding="utf-8")
     (tmp_path / "manifests").mkdir()
     (tmp_path / "manifests" / "all.yaml").write_text(WORKSPACE, encoding="utf-8")
-    line = f"set -o pipefail; {' '.join(cold_command('apply', '--yes', '--format', form))} {sinks}"
+    # With a closed stream nothing but a start of its own is what a user's is.
+    start = cold_command if "&-" in sinks else command
+    line = f"set -o pipefail; {shlex.join(start('apply', '--yes', '--format', form))} {sinks}"
 
     ended = subprocess.run(
         ["bash", "-c", line],  # noqa: S607 - the shell of the PATH

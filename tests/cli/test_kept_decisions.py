@@ -21,7 +21,7 @@ from harness.served import Served, served
 from harness.workspaces import WORKSPACE, Workspace
 
 from reconciler.api import replies
-from reconciler.emulator import profile_of
+from reconciler.emulator import Profile, settings_of
 from reconciler.emulator.alert_definition_endpoints import plant
 from reconciler.model.assumptions import Assumptions
 from reconciler.operations import plan_and_drift as session
@@ -162,7 +162,7 @@ def test_random_worlds(seed: int, tmp_path: Path) -> None:
     root.mkdir()
     made.edit()
     made.write(root)
-    profile = profile_of({"etags": random.choice(["none", "strong", "weak"])})
+    profile = settings_of(Profile, {"etags": random.choice(["none", "strong", "weak"])})
     with served(profile=profile) as service:
         app = service.switch.app
         with app.state.store.writing():
@@ -330,7 +330,7 @@ def test_all_that_decides_is_in_the_key(world: World, monkeypatch: pytest.Monkey
             Options(paths=(), environment=None, project=None, verbose=False, quiet=True)
         )
         journal = bench.journal()
-        longer = replace(journal, content=replace(journal.content, later_sums=["another"]))
+        longer = replace(journal, content=replace(journal.content, sums=["another"]))
         benches = [
             bench,
             replace(bench, name="another"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import functools
 import os
 import re
@@ -53,10 +54,17 @@ def built(config: Path, site: Path) -> subprocess.CompletedProcess[str]:
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Build the site once."""
-    folder = tmp_path_factory.mktemp("site")
-    made = built(ROOT / "mkdocs.yml", folder)
-    assert made.returncode == 0, made.stdout + made.stderr
+    """Build the site once for all processes of a run."""
+    shared = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        shared = shared.parent
+    folder, unfinished = shared / "site", shared / "site.unfinished"
+    with (shared / "site.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not folder.exists():
+            made = built(ROOT / "mkdocs.yml", unfinished)
+            assert made.returncode == 0, made.stdout + made.stderr
+            unfinished.rename(folder)
     return folder
 
 

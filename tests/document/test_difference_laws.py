@@ -260,13 +260,13 @@ def test_identical_is_never_wrong(document: Json, other: Json) -> None:
 def test_equal_parts_are_never_looked_into(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of a hundred lists without identities, only the one that changed is aligned."""
     aligned: list[list[Json]] = []
-    really = compare._partners
+    really = compare.partners_of
 
     def counted(before: list[Json], after: list[Json], shape: Shape) -> dict[int, int]:
         aligned.append(before)
         return really(before, after, shape)
 
-    monkeypatch.setattr(compare, "_partners", counted)
+    monkeypatch.setattr(compare, "partners_of", counted)
     live: Json = {f"part{place}": [{"q": place}] for place in range(100)}
     declared: Json = {f"part{place}": [{"q": place % 99}] for place in range(100)}
 

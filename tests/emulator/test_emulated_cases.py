@@ -6,7 +6,7 @@ import pytest
 from harness.emulated import Emulated
 from harness.routes import CASES
 
-from reconciler.emulator import profile_of
+from reconciler.emulator import Profile, settings_of
 from reconciler.emulator.record_endpoints import Case, keep_case
 from reconciler.emulator.wire import read
 
@@ -54,7 +54,7 @@ def emulator() -> Emulated:
 
 
 def holding(keys: dict[str, frozenset[str]]) -> Emulated:
-    emulator = Emulated(keys=keys, profile=profile_of({"zeroValues": "rendered"}))
+    emulator = Emulated(keys=keys, profile=settings_of(Profile, {"zeroValues": "rendered"}))
     store = emulator.app.state.store
     with store.writing():
         for value in HELD:

@@ -8,7 +8,7 @@ from harness.golden import Golden
 from harness.routes import API_ROOT, DASHBOARDS, OVERWRITE, POLICIES, SLOS, VIEWS
 
 from reconciler import emulator
-from reconciler.emulator import profile_of
+from reconciler.emulator import Profile, settings_of
 from reconciler.emulator.endpoint import BODY_LIMIT
 
 SLO = {
@@ -172,7 +172,7 @@ def test_wrong_shape_is_found_before_broken_rules(golden: Golden) -> None:
 
 def test_keys_come_in_another_order() -> None:
     """Where the profile says so, keys come back in another order than they were sent in."""
-    emulator = Emulated(profile=profile_of({"keyOrder": "reversed"}))
+    emulator = Emulated(profile=settings_of(Profile, {"keyOrder": "reversed"}))
     view = {"name": "v", "timeSelection": {}, "aUnknown": {"a": 1, "b": 2}}
 
     text = emulator.post(VIEWS, view).text
@@ -220,5 +220,5 @@ def test_fault_of_its_own() -> None:
 
 
 def test_every_exported_name_is_there() -> None:
-    """Each name that the package exports can be used, though its module is loaded on demand."""
+    """Each name that the package exports can be used."""
     assert [name for name in emulator.__all__ if not hasattr(emulator, name)] == []

@@ -8,7 +8,7 @@ import pytest
 from harness.emulated import Emulated
 from harness.routes import ALERTS, DASHBOARDS, VIEWS
 
-from reconciler.emulator import Profile, create_app, profile_of
+from reconciler.emulator import Profile, create_app, settings_of
 from reconciler.emulator.app import openapi_document
 
 jsonschema: Any = pytest.importorskip("jsonschema")
@@ -25,7 +25,7 @@ LISTS = {
 
 def serving(**settings: Any) -> Emulated:
     """Give a service with these switches, one alert and one view."""
-    emulator = Emulated(alert_ids=[ID], profile=profile_of(settings))
+    emulator = Emulated(alert_ids=[ID], profile=settings_of(Profile, settings))
     one = {"id": ID, "alertDefProperties": ALERT}
     emulator.put(ALERTS, {"alertDefsToReplace": [one]})
     emulator.post(VIEWS, VIEW)
@@ -122,7 +122,7 @@ def test_the_document_stays_itself() -> None:
 def test_unusable_profiles(settings: dict[str, Any]) -> None:
     """A read that could not be served is refused with the profile."""
     with pytest.raises(ValueError, match="validation error"):
-        profile_of(settings)
+        settings_of(Profile, settings)
 
 
 @pytest.mark.parametrize("spec", ["", "inner.def"])
@@ -155,7 +155,9 @@ def test_described(record: str, spec: str) -> None:
 
 def test_restart_keeps_profiles_apart() -> None:
     """Two services in one process have each its own reads."""
-    more = create_app(profile=profile_of({"reads": {"SavedView": {"path": "/v3/v/{id}"}}}))
+    more = create_app(
+        profile=settings_of(Profile, {"reads": {"SavedView": {"path": "/v3/v/{id}"}}})
+    )
 
     paths = [{route.path for route in app.routes} for app in (more, create_app())]  # type: ignore[attr-defined]  # routes all
     assert paths[0] - paths[1] == {"/mgmt/openapi/latest/v3/v/{id}"}

@@ -16,7 +16,7 @@ from reconciler.emulator import (
     Faults,
     Rule,
     UnreadableSettingsError,
-    load_faults,
+    load_settings,
 )
 from reconciler.emulator.faults import Drip, PartialBulk
 from reconciler.emulator.record_endpoints import AlertBehind, Incident, open_incident
@@ -317,7 +317,7 @@ def test_faults_file(tmp_path: Path) -> None:
     rule = {"method": "POST", "path": "/v1/slo/*", "nth": 2, "fault": {"retryAfter": ["1", "2"]}}
     path.write_text(json.dumps({"seed": 3, "rules": [rule]}))
 
-    faults = load_faults(path)
+    faults = load_settings(Faults, path)
 
     assert faults == Faults(
         seed=3,
@@ -342,7 +342,7 @@ def test_bad_faults_file(tmp_path: Path, rule: object, place: str) -> None:
     path.write_text(json.dumps({"rules": [rule]}))
 
     with pytest.raises(UnreadableSettingsError, match=place):
-        load_faults(path)
+        load_settings(Faults, path)
 
 
 def test_requests_meet_no_fault_in_parallel() -> None:

@@ -17,8 +17,9 @@ from reconciler.emulator.overview_page import policy, tag
 HOSTILE = "<script>alert(1)</script>\"'&\x1b[31m\u202etxt"
 BROWSER = shutil.which("chromium") or shutil.which("google-chrome")
 SERVER = """
-from reconciler.emulator import serve
-serve(seed="demo", announce=lambda line: print(line, flush=True))
+from reconciler.emulator import create_app
+from reconciler.emulator.serving import serve
+serve(create_app(seed="demo"), announce=lambda line: print(line, flush=True))
 """
 
 

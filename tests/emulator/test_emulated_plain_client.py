@@ -12,11 +12,10 @@ from typing import Any
 PROGRAM = """
 import sys
 from pathlib import Path
-from reconciler.emulator import serve
-serve(
-    data=Path(sys.argv[1]), seed="demo", api_key="canary",
-    announce=lambda line: print(line, flush=True),
-)
+from reconciler.emulator import create_app
+from reconciler.emulator.serving import serve
+app = create_app(Path(sys.argv[1]), seed="demo", api_key="canary")
+serve(app, announce=lambda line: print(line, flush=True))
 """
 ROOT = "/mgmt/openapi/latest"
 DASHBOARDS, SLOS = "/v1/dashboards/dashboards", "/v1/slo/slos"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from pydantic import TypeAdapter
 
-from reconciler.emulator import Profile, UnreadableSettingsError, load_profile
+from reconciler.emulator import Profile, UnreadableSettingsError, load_settings
 
 PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "emulator.md").read_text(
     encoding="utf-8"
@@ -19,7 +19,7 @@ def test_profile_file(tmp_path: Path) -> None:
     path = tmp_path / "profile.json"
     path.write_text(json.dumps({"unknownFields": "refused", "staleReads": 3}))
 
-    assert load_profile(path) == Profile(unknown_fields="refused", stale_reads=3)
+    assert load_settings(Profile, path) == Profile(unknown_fields="refused", stale_reads=3)
 
 
 @pytest.mark.parametrize(
@@ -39,13 +39,13 @@ def test_bad_profile_file(tmp_path: Path, text: str, message: str) -> None:
     path.write_text(text)
 
     with pytest.raises(UnreadableSettingsError, match=rf"profile\.json: .*{message}"):
-        load_profile(path)
+        load_settings(Profile, path)
 
 
 def test_missing_profile_file(tmp_path: Path) -> None:
     """A file that is not there is named."""
     with pytest.raises(UnreadableSettingsError, match="nothing"):
-        load_profile(tmp_path / "nothing")
+        load_settings(Profile, tmp_path / "nothing")
 
 
 def _documented() -> dict[str, str]:

@@ -14,17 +14,19 @@ from pathlib import Path
 import httpx
 import pytest
 
-from reconciler.emulator import create_app, serve
-from reconciler.emulator.serving import HostCheck
+from reconciler.emulator import create_app
+from reconciler.emulator.serving import HostCheck, serve
 
 PROGRAM = """
 import sys
 from pathlib import Path
-from reconciler.emulator import serve
+from reconciler.emulator import create_app
+from reconciler.emulator.serving import serve
 data = Path(sys.argv[2]) if len(sys.argv) > 2 else None
 say = lambda line: print(line, flush=True)
 try:
-    serve(sys.argv[1], 0, data, api_key="canary", hosts=["emulator"], announce=say)
+    app = create_app(data, api_key="canary")
+    serve(app, sys.argv[1], hosts=["emulator"], announce=say)
 except KeyboardInterrupt:
     sys.exit(130)
 """
@@ -123,7 +125,8 @@ def test_stops_on_signal(number: signal.Signals, code: int, tmp_path: Path) -> N
 
 def test_living_server(tmp_path: Path) -> None:
     """A living server with the demo and a log starts, answers and stops without a word."""
-    program = PROGRAM.replace("data, api", 'data, live=True, seed="demo", log=Path("log"), api')
+    program = PROGRAM.replace("data, api", 'data, seed="demo", log=Path("log"), api')
+    program = program.replace("hosts=", "live=True, hosts=")
     command = [sys.executable, "-c", program, "127.0.0.1"]
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path
@@ -144,7 +147,7 @@ def test_living_server(tmp_path: Path) -> None:
 def test_taken_port() -> None:
     """A port in use is an error at once."""
     with socket.create_server(("127.0.0.1", 0)) as other, pytest.raises(OSError, match="in use"):
-        serve("127.0.0.1", other.getsockname()[1])
+        serve(create_app(), "127.0.0.1", other.getsockname()[1])
 
 
 def test_cut_body() -> None:

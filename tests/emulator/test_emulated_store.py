@@ -104,24 +104,11 @@ def test_database_of_another_program(tmp_path: Path) -> None:
 
 
 def test_import_is_cheap() -> None:
-    """Naming the package loads neither the web framework nor the models."""
-    # What measures coverage brings modules of its own, so only new ones count.
-    look = (
-        "import sys; before = {*sys.modules}; import reconciler.emulator as e; "
-        "print(({*sys.modules} - before) & {*sys.argv[1:]}, e.__all__)"
-    )
-    heavy = ("starlette", "pydantic", "sqlite3", "uvicorn")
+    """Naming the package does not load the server, which only a port needs."""
+    look = "import sys, reconciler.emulator; print('uvicorn' in sys.modules)"
 
     answer = subprocess.run(
-        [sys.executable, "-c", look, *heavy], capture_output=True, text=True, check=True
+        [sys.executable, "-c", look], capture_output=True, text=True, check=True
     )
 
-    assert answer.stdout.startswith("set() [")
-
-
-def test_unknown_name() -> None:
-    """A name the package does not have is an ordinary attribute error."""
-    import reconciler.emulator  # noqa: PLC0415 - the module itself is the subject
-
-    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
-        _ = reconciler.emulator.nothing
+    assert answer.stdout == "False\n"

@@ -12,9 +12,11 @@ import pytest
 PROGRAM = """
 import sys
 from pathlib import Path
-from reconciler.emulator import load_faults, serve
+from reconciler.emulator import Faults, create_app, load_settings
+from reconciler.emulator.serving import serve
 say = lambda line: print(line, flush=True)
-serve(faults=load_faults(Path(sys.argv[1])), log=Path(sys.argv[2]), announce=say)
+faults = load_settings(Faults, Path(sys.argv[1]))
+serve(create_app(faults=faults, log=Path(sys.argv[2])), announce=say)
 """
 ROOT = "/mgmt/openapi/latest"
 POLICIES = "/dataplans/policies/v1"

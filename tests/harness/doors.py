@@ -24,6 +24,7 @@ import click
 
 from harness.warm import warm_command
 from reconciler.cli.root import cli, run
+from reconciler.runtime.cache import VARIABLE
 
 KEY = "canary-key-8d1f77"
 APPLY = ("apply", "--new-journal")
@@ -75,7 +76,8 @@ def typed_at(folder: Path, environ: Mapping[str, str], *arguments: str) -> Ran:
 
 def environment(base_url: str, **more: str) -> dict[str, str]:
     """Give the environment of a process: the target, the key, and nothing of this machine's."""
-    kept = {name: value for name, value in os.environ.items() if name in ("PATH", "HOME", "LANG")}
+    names = ("PATH", "HOME", "LANG", VARIABLE)
+    kept = {name: value for name, value in os.environ.items() if name in names}
     return {**kept, "RECONCILER_BASE_URL": base_url, "RECONCILER_API_KEY": KEY, **more}
 
 

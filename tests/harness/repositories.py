@@ -26,6 +26,8 @@ def git_environ() -> dict[str, str]:
         "PATH": os.environ["PATH"],
         "GIT_CONFIG_NOSYSTEM": "1",
         "GIT_CONFIG_GLOBAL": "/dev/null",
+        # A new repository has no samples of hooks.
+        "GIT_TEMPLATE_DIR": "",
         "GIT_AUTHOR_NAME": "someone",
         "GIT_AUTHOR_EMAIL": "someone@example.com",
         "GIT_COMMITTER_NAME": "someone",

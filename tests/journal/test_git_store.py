@@ -213,6 +213,7 @@ def test_lost_answer_of_a_push(checkout: Path, tmp_path: Path) -> None:
 def test_refused_push(checkout: Path) -> None:
     """A push that the server refuses is error 8 with git's own words, and writes nothing."""
     hook = remote_of(checkout) / "hooks" / "pre-receive"
+    hook.parent.mkdir(exist_ok=True)
     hook.write_text("#!/bin/sh\necho 'not allowed here' >&2\nexit 1\n")
     hook.chmod(0o755)
 

@@ -26,21 +26,20 @@ from trust_cells import (
     planned_in_a_job,
     wanted,
 )
+from trust_product import asked_once
 
 from reconciler.ci.trust import (
     Barred,
     BaseFile,
     BaseProject,
     Checkout,
-    MissingProject,
     OverBase,
     Settings,
-    UnavailableProject,
     Whole,
     may_use,
     read_event,
 )
-from reconciler.project import Project, ProjectFile
+from reconciler.project import Project, ProjectFile, nothing_known
 
 TRIED = EVENTS if os.environ.get("TRUST_TABLE") == "whole" else SHORT
 
@@ -102,8 +101,10 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
 def test_where_the_key_arrives(world: World, tmp_path: Path, checkout: str, project: str) -> None:
     """In every cell the key arrives where the rule says, and never where main does not lead."""
     repository = world.repository(checkout, project)
+    answers: dict[object, bytes] = {}
     for name, ref in TRIED:
-        ran = planned_in_a_job(repository, tmp_path, name, ref)
+        with asked_once(answers):
+            ran = planned_in_a_job(repository, tmp_path, name, ref)
         arrived = world.arrived()
 
         expected = wanted(repository, name, ref, world.places)
@@ -123,8 +124,10 @@ def test_files_outside_of_the_project(
     """In every cell nothing outside is written or told, but where main itself names the place."""
     repository = world.repository(checkout, project)
     link = repository.root / "reconciler.yaml"
+    answers: dict[object, bytes] = {}
     for name, ref in TRIED[:FEWER]:
-        ran = planned_in_a_job(repository, tmp_path, name, ref, environment="files")
+        with asked_once(answers):
+            ran = planned_in_a_job(repository, tmp_path, name, ref, environment="files")
         assert CANARY not in ran.out + ran.err
         outside = world.left_outside()
         led = wanted(repository, name, ref, world.places) == world.places.evil
@@ -181,9 +184,8 @@ STATES = [
 ]
 BASES: tuple[BaseFile, ...] = (
     BaseProject(commit=OTHER, settings=BASE),
-    MissingProject(commit=OTHER),
-    MissingProject(commit=OTHER, other="x/reconciler.yaml"),
-    UnavailableProject(why="lost"),
+    BaseProject(commit=OTHER, settings=nothing_known(OWN.settings)),
+    Barred(why="lost"),
 )
 
 
@@ -198,10 +200,7 @@ def test_the_rule_itself(tmp_path: Path, name: str, ref: str) -> None:
 
         is_own = ref == MAIN and commit == HEAD
         is_trusted = not checkout.differs and (checkout.is_contained or is_own)
-        is_known = isinstance(base, BaseProject) or (
-            isinstance(base, MissingProject) and not base.other
-        )
-        assert isinstance(use, Whole) == (is_trusted and is_known)
+        assert isinstance(use, Whole) == (is_trusted and isinstance(base, BaseProject))
         if not isinstance(use, Barred):
             assert use.project.settings.environments["production"].base_url != EVIL
         if isinstance(use, OverBase):

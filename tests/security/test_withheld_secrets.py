@@ -17,8 +17,7 @@ from harness.workspaces import Workspace
 
 from reconciler.document import Json
 from reconciler.redaction.templates import reveal
-from reconciler.workspace.expression_scope import Scope, withheld_from
-from reconciler.workspace.interpolate import fill
+from reconciler.workspace.expression_scope import Scope, fill, withheld_from
 
 TOKEN = "canary-token-51f0"  # noqa: S105 - a canary
 VIEW = """\

@@ -182,28 +182,35 @@ class Repositories:
 
     @contextmanager
     def _in_job(self, root: Path, variables: Mapping[str, str]) -> Iterator[None]:
-        run = Git.run
-
-        def answered(one: Git, *arguments: str, given: bytes = b"", more: object = None) -> bytes:
-            asked = (one.folder, one.options, arguments, given)
-            if asked not in self._answers:
-                self._answers[asked] = run(one, *arguments, given=given)
-            assert more is None
-            return self._answers[asked]
-
         before = Path.cwd()
         environ = {**without_a_job(), **variables, "INPUT_PROJECT": "shop/reconciler.yaml"}
         try:
             os.chdir(root)
             with (
                 mock.patch.dict(os.environ, environ, clear=True),
-                mock.patch.object(Git, "run", answered),
+                asked_once(self._answers),
                 # There are no manifests that a rule, in a process of its own, could be about.
                 mock.patch.object(workspace, "complain_by_features"),
             ):
                 yield
         finally:
             os.chdir(before)
+
+
+@contextmanager
+def asked_once(answers: dict[object, bytes]) -> Iterator[None]:
+    """Ask git each question once, of repositories that do not change."""
+    run = Git.run
+
+    def answered(one: Git, *arguments: str, given: bytes = b"", more: object = None) -> bytes:
+        asked = (one.folder, one.options, arguments, given)
+        if asked not in answers:
+            answers[asked] = run(one, *arguments, given=given)
+        assert more is None
+        return answers[asked]
+
+    with mock.patch.object(Git, "run", answered):
+        yield
 
 
 def _write(root: Path, name: str) -> None:

@@ -12,7 +12,7 @@ from harness.routes import DASHBOARDS
 from harness.served import served
 from harness.workspaces import Workspace
 
-from reconciler.emulator import Profile, profile_of
+from reconciler.emulator import Profile, settings_of
 from reconciler.runtime.cache import VARIABLE
 
 BOARD = """\
@@ -57,7 +57,7 @@ def test_what_the_service_knows_by_name(
 ) -> None:
     """A document with a strong ETag is not sent again; with a weak one, or if told so, it is."""
     root = boards(tmp_path / "work", 6, ASSUMING.format(assumed))
-    with served(profile=profile_of({"etags": etags})) as service:
+    with served(profile=settings_of(Profile, {"etags": etags})) as service:
         typed = environment(service.base_url, **{VARIABLE: str(tmp_path / "cache")})
         assert typed_at(root, typed, *APPLY, "--yes").code == 0
         statuses, plans = [], []

@@ -13,8 +13,8 @@ from harness.doors import typed
 from benchmarks.lengthy import SLO, Files, environments, strange_overrides, write
 from reconciler.kinds.checks import lint
 from reconciler.syntax.files import MOST_MADE
-from reconciler.workspace import interpolate, reuse
-from reconciler.workspace.interpolate import MOST_INCLUDED, Includes, Size
+from reconciler.workspace import expression_scope, reuse
+from reconciler.workspace.expression_scope import MOST_INCLUDED, Includes, Size
 from reconciler.workspace.reuse import overridden
 
 pytestmark = pytest.mark.promise("S55")
@@ -79,7 +79,7 @@ def test_items_of_many_environments(
     tmp_path: Path, spent: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What is made counts over all environments together."""
-    monkeypatch.setattr(interpolate, "MOST_MADE", 1_000)
+    monkeypatch.setattr(expression_scope, "MOST_MADE", 1_000)
 
     found = errors(tmp_path, {**environments(20), **items(5, 20)})
 
@@ -93,13 +93,13 @@ def test_files_eight_deep_and_thirty_wide(
 ) -> None:
     """Eight files that include each other thirty times are looked up once for each that does."""
     resolved: list[Path] = []
-    own = interpolate._real
+    own = expression_scope._real
 
     def real(file: Path) -> Path:
         resolved.append(file)
         return own(file)
 
-    monkeypatch.setattr(interpolate, "_real", real)
+    monkeypatch.setattr(expression_scope, "_real", real)
     inner = {f"f{n}.yaml": f"- ${{file:f{n + 1}.yaml}}\n" * 30 for n in range(1, 8)}
 
     (found,) = errors(
@@ -140,7 +140,7 @@ def test_overrides_of_400_environments(tmp_path: Path, monkeypatch: pytest.Monke
 
 def test_text_counts_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A long text for many items ends at the characters that may be made."""
-    monkeypatch.setattr(interpolate, "LARGEST_MADE", 100_000)
+    monkeypatch.setattr(expression_scope, "LARGEST_MADE", 100_000)
     made = items(20, 1)
     text = made["slo.yaml"].replace("name: C\n", f"name: C\n  description: {'d' * 20_000}\n")
 

@@ -13,8 +13,7 @@ from reconciler.document import Json
 from reconciler.model import Ref
 from reconciler.project import ProjectVariable
 from reconciler.redaction.templates import Template
-from reconciler.workspace.expression_scope import Filled, Scope
-from reconciler.workspace.interpolate import fill
+from reconciler.workspace.expression_scope import Filled, Scope, fill
 
 VARIABLES: dict[str, ProjectVariable] = {
     "team": "payments",

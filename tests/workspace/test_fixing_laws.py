@@ -266,7 +266,7 @@ SLI_QUERY = ("spec", "requestBasedMetricSli", "goodEvents", "query")
 
 def repaired_once(text: str) -> str:
     made = repair_text(text, complaints_in(text), CERTAIN, is_json=False)
-    return text if made is None else made.after
+    return text if made is None else made[0]
 
 
 @pytest.mark.parametrize("query", ["rate(a[5m])", 'sum(rate(c{d="e, f: g]"}[5m]))', "a{b='c'}"])

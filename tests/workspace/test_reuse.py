@@ -11,7 +11,7 @@ import pytest
 from harness.golden import Golden
 from harness.workspaces import Workspace, project_at
 
-from reconciler.workspace import interpolate, reuse
+from reconciler.workspace import expression_scope, reuse
 
 EACH = """\
 apiVersion: reconciler/v1
@@ -233,7 +233,7 @@ def test_no_file_is_included_from_elsewhere(named: str, tmp_path: Path) -> None:
 
 def test_ten_files_make_no_million(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Files that include each other ten times over, and items, end at the size of a workspace."""
-    monkeypatch.setattr(interpolate, "LARGEST_MADE", 200_000)
+    monkeypatch.setattr(expression_scope, "LARGEST_MADE", 200_000)
     made = project_at(
         tmp_path,
         slo=SLO.replace("name: checkout\n", "zebra: ${file:f0.yaml}\n  name: x\n").replace(
@@ -314,7 +314,7 @@ def test_hundreds_of_services_from_two_files(tmp_path: Path) -> None:
 
 def test_many_files_many_times(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Files that include each other many times over end at a number, and that is told once."""
-    monkeypatch.setattr(interpolate, "MOST_INCLUDED", 60)
+    monkeypatch.setattr(expression_scope, "MOST_INCLUDED", 60)
     files = {f"i{n}": f'- "${{file:i{n + 1}.yaml}}"\n' * 9 for n in range(5)}
     board = SLO.replace("${each:target}", "99") + "  extra: ${file:i0.yaml}\n"
     workspace = project_at(tmp_path, BOTH, slo=board, i5='["x"]\n', **files)

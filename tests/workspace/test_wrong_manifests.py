@@ -1,12 +1,11 @@
 from __future__ import annotations
 
-import os
 import subprocess
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from harness.doors import command
 from harness.workspaces import Workspace
 from wrong import PROJECT, Wrong
 from wrong_manifests import MANIFESTS
@@ -87,9 +86,8 @@ def _processes(cases: Sequence[Wrong], root: Path) -> list[subprocess.CompletedP
         laid_out(case, folder)
         done.append(
             subprocess.run(
-                [sys.executable, "-m", "reconciler", "validate", "."],
+                command("validate", "."),
                 cwd=folder,
-                env={**os.environ, "PYTHONUTF8": "1"},
                 capture_output=True,
                 timeout=GENEROUS,
                 check=False,

@@ -12,8 +12,7 @@ from reconciler.model.manifest import Ref, RemoteId, Selected, Source
 from reconciler.model.observation import NOBODY, LastEdit
 from reconciler.model.plan import Change
 from reconciler.model.reason import Reason
-from reconciler.operations.added_by_features import TextEdit
-from reconciler.workspace.rewrite import Fork
+from reconciler.workspace.manifest_edits import Edited
 
 AdoptionState: TypeAlias = Literal[
     "adopted", "same", "conflict", "refused", "gone", "unseen", "unread", "blocked"
@@ -43,19 +42,11 @@ class Conflict:
     side: Side | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Adopted:
-    """A field that was edited live, with its values before and after.
+@dataclass(frozen=True, slots=True)
+class Adopted(Difference):
+    """A field that was edited live; `gave_way` is the expression that its value replaces."""
 
-    `gave_way` is the expression that the value replaces. For an item that `moves`, `before` and
-    `after` are its positions, as those of a difference.
-    """
-
-    path: Path
-    before: Json | Missing
-    after: Json | Missing
     gave_way: str = ""
-    moves: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,14 +106,6 @@ class Adoption:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EditedText(TextEdit):
-    """A file that was edited, and the resources that its edits are of."""
-
-    refs: tuple[Ref, ...]
-    forks: tuple[Fork, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class AdoptionRun:
     """The result for each resource, and the files that were edited, or would be if `only_shown`.
 
@@ -133,7 +116,7 @@ class AdoptionRun:
     environment: str
     target: str
     adoptions: tuple[Adoption, ...]
-    files: tuple[EditedText, ...] = ()
+    files: tuple[Edited, ...] = ()
     only_shown: bool = False
     named: bool = False
     selected: Selected | None = None

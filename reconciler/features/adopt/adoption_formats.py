@@ -10,9 +10,8 @@ from typing import Annotated, Final, Literal, NamedTuple, NotRequired, cast
 from pydantic import ConfigDict, Field, JsonValue, with_config
 from typing_extensions import TypedDict
 
-from reconciler.document import ABSENT, Difference, Json, Missing, Operation
+from reconciler.document import ABSENT, Json, Missing
 from reconciler.features.adopt.adoption import (
-    Adopted,
     Adoption,
     AdoptionRun,
     AdoptionState,
@@ -43,13 +42,13 @@ from reconciler.report.markdown import (
     WHOLE_ADOPTION,
     Fold,
     code,
-    table_row,
+    markdown_table,
     with_folds,
 )
 from reconciler.report.reasons import words_of
 from reconciler.report.safe import json_text, safe
-from reconciler.report.table import INDENT, Colour, Style, fitted, wrapped
-from reconciler.report.words import first_few, first_lines, plural, value
+from reconciler.report.table import INDENT, Colour, Style, fitted, item_lines, wrapped
+from reconciler.report.words import first_few, plural, value
 from reconciler.runtime.advice import on_service
 
 LONGEST_VALUE, LONGEST_CELL = 70, 80
@@ -90,18 +89,6 @@ _GIT_WAITS = (
     "it was not edited live since the last apply or adopt, and its manifest says otherwise, as "
     "an apply would write it; where another machine adopted a live edit, get that commit first"
 )
-
-
-def difference_of(field: Adopted) -> Difference:
-    """Return a field as the difference between its applied and its live value."""
-    operation: Operation = "change"
-    if field.moves:
-        operation = "move"
-    elif field.before is ABSENT:
-        operation = "add"
-    elif field.after is ABSENT:
-        operation = "remove"
-    return Difference(field.path, field.before, field.after, operation)
 
 
 def notes_on(adoption: Adoption, *, elsewhere: bool = True) -> list[str]:
@@ -173,15 +160,12 @@ def _lines(adoption: Adoption, run: AdoptionRun, style: Style) -> Iterator[str]:
         if style.verbose:
             yield style.paint(f"  {sign} {safe(str(adoption.ref))}  {meaning}", Colour.DIM)
         return
-    name = style.paint(f"{sign} {safe(str(adoption.ref))}", colour)
-    yield f"  {name}  {style.paint(safe(str(adoption.source)), Colour.DIM)}"
-    for note in notes_on(adoption, elsewhere=adoption.elsewhere not in _shared(run)):
-        yield from wrapped(note, style, Colour.CYAN)
+    notes = notes_on(adoption, elsewhere=adoption.elsewhere not in _shared(run))
     if adoption.last.told:
-        yield from wrapped(f"live was last changed {adoption.last}", style, Colour.CYAN)
-    if adoption.adopted and adoption.state == "adopted":
-        yield INDENT + style.paint("applied (-) → live (+)", Colour.DIM)
-        yield from subject_lines(_changes(adoption), style)
+        notes.append(f"live was last changed {adoption.last}")
+    yield from item_lines(f"{sign} {adoption.ref}", notes, style, colour, source=adoption.source)
+    if adoption.state == "adopted":
+        yield from subject_lines(_changes(adoption), style, sides=SIDES)
     yield from _conflict_lines(adoption, style)
     for remark in _remarks(adoption, run):
         yield from wrapped(remark, style, Colour.CYAN)
@@ -194,7 +178,7 @@ def _changes(adoption: Adoption) -> tuple[FieldChange, ...]:
             ref=adoption.ref,
             source=adoption.source,
             state="drifted",
-            differences=tuple(difference_of(field) for field in adoption.adopted),
+            differences=adoption.adopted,
             live=adoption.live,
             applied=adoption.applied,
         )
@@ -270,19 +254,15 @@ def _head(run: AdoptionRun, drift_page: str) -> Iterator[str]:
         for adoption in run.adoptions
         if adoption.adopted or adoption.state not in ("same", "unseen")
     ]
-    if not found:
-        return
-    yield "| state | resource | fields | last changed by | at | how |"
-    yield "|---|---|--:|---|---|---|"
-    yield from first_lines(found, _row, MOST_ROWS, "| | and {} more | | | | |")
-    yield ""
+    headings = ("state", "resource", "fields:", "last changed by", "at", "how")
+    yield from markdown_table(headings, found, _row, MOST_ROWS)
 
 
-def _row(adoption: Adoption) -> str:
+def _row(adoption: Adoption) -> tuple[str, ...]:
     last = (adoption.last.who, adoption.last.at, adoption.last.how)
     cells = (code(cell, LONGEST_CELL) if cell else "" for cell in last)
     name = code(str(adoption.ref), LONGEST_CELL)
-    return table_row(adoption.state, name, f"{len(adoption.adopted):,}", *cells)
+    return adoption.state, name, f"{len(adoption.adopted):,}", *cells
 
 
 def _fold(adoption: Adoption) -> Fold:
@@ -423,8 +403,7 @@ def _resource(adoption: Adoption, run: AdoptionRun) -> AdoptedResource:
         "source": source_document(adoption.source),
         "files": [file.name for file in run.files if adoption.ref in file.refs],
         "fields": [
-            {**difference_document(difference_of(field)), "gaveWay": field.gave_way}
-            for field in adoption.adopted
+            {**difference_document(field), "gaveWay": field.gave_way} for field in adoption.adopted
         ],
         "conflicts": [_conflict(conflict) for conflict in adoption.conflicts],
         "lastEdit": {"who": adoption.last.who, "at": adoption.last.at, "how": adoption.last.how},

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from operator import attrgetter
 from pathlib import Path
-from typing import Final, assert_never
+from typing import Final, TypeAlias, assert_never
 from uuid import uuid4
 
 import click
 
 from reconciler import model
-from reconciler.api.client import Api
 from reconciler.applying.one_write import not_given, rewritten_entry
 from reconciler.cli import options
 from reconciler.cli.console import data, stdout_style
@@ -38,7 +37,6 @@ from reconciler.features.adopt.adoption import (
     Adoption,
     AdoptionRun,
     AdoptionState,
-    EditedText,
     NewBase,
     Side,
 )
@@ -69,12 +67,13 @@ from reconciler.planning.decide import (
     decide,
     without_own_secrets,
 )
-from reconciler.planning.find_drift import covers_ends, is_covered
+from reconciler.planning.find_drift import is_covered
 from reconciler.planning.make_plan import identify
 from reconciler.planning.observe import observe_all
 from reconciler.project import Embedded
 from reconciler.project.settings import DriftIgnore
 from reconciler.redaction.redact import veiled
+from reconciler.report.table import Style
 from reconciler.runtime.advice import declared_id
 from reconciler.runtime.failpoints import Point, reached
 from reconciler.syntax.expressions import ExpressionKind, expression
@@ -91,92 +90,56 @@ def without_expected(
     """Return live with each expected difference set as declared, and their number."""
     if not rules:
         return live, 0
+
+    def is_expected(difference: Difference) -> bool:
+        return any(is_covered(rule, difference) for rule in rules)
+
     wanted = merge(ABSENT, declared, live, shape)
-    found = differences(live, wanted, shape)
-    count = sum(any(is_covered(rule, difference) for rule in rules) for difference in found)
-    if not count:
-        return live, 0
-    held = _held(live, wanted, shape, (), rules)
+    count = sum(map(is_expected, differences(live, wanted, shape)))
+    held = _held(live, wanted, shape, (), is_expected) if count else live
     return live if held is ABSENT else held, count
 
 
+IsHeld: TypeAlias = Callable[[Difference], bool]
+"""Returns whether a place, by its live and its wanted value, is to be as wanted."""
+
+
 def _held(
-    live: Json | Missing,
-    wanted: Json | Missing,
-    shape: Shape,
-    path: Place,
-    rules: Sequence[DriftIgnore],
+    live: Json | Missing, wanted: Json | Missing, shape: Shape, path: Place, is_held: IsHeld
 ) -> Json | Missing:
-    """Return a part of live in which each place that a rule covers is as in `wanted`."""
-    whole = live if wanted is ABSENT else wanted
-    alone = live is ABSENT or wanted is ABSENT
-    if any(rule.covers(path) or (alone and covers_ends(rule, whole, path)) for rule in rules):
+    """Return a part of live in which each place that is held is as in `wanted`."""
+    if is_held(Difference(path, live, wanted)):
         return wanted
     if isinstance(live, dict) and isinstance(wanted, dict):
         fields = {
             key: _held(
-                live.get(key, ABSENT), wanted.get(key, ABSENT), shape.at(key), (*path, key), rules
+                live.get(key, ABSENT), wanted.get(key, ABSENT), shape.at(key), (*path, key), is_held
             )
             for key in {**live, **wanted}
         }
         return {key: field for key, field in fields.items() if field is not ABSENT}
     if isinstance(live, list) and isinstance(wanted, list):
-        return _held_items(live, wanted, shape, path, rules)
+        return _held_items(live, wanted, shape, path, is_held)
     return live
 
 
 def _held_items(
-    live: list[Json], wanted: list[Json], shape: Shape, path: Place, rules: Sequence[DriftIgnore]
+    live: list[Json], wanted: list[Json], shape: Shape, path: Place, is_held: IsHeld
 ) -> Json:
     """Do the same for a list: by the names of its items, or by position where lengths are equal."""
     theirs, mine = by_identity(live, shape), by_identity(wanted, shape)
-    if theirs is None or mine is None:
-        if len(live) != len(wanted):
-            return live
-        held = [
-            _held(element, other, shape.item, (*path, nth), rules)
-            for nth, (element, other) in enumerate(zip(live, wanted, strict=True))
-        ]
-    else:
+    pairs: list[tuple[str | int, Json | Missing, Json | Missing]]
+    if theirs is not None and mine is not None:
         names = joined([*theirs], [*mine])
-        if all(any(rule.covers((*path, name)) for rule in rules) for name in names):
+        pairs = [(name, theirs.get(name, ABSENT), mine.get(name, ABSENT)) for name in names]
+        if all(is_held(Difference((*path, name), item, other)) for name, item, other in pairs):
             return wanted
-        pairs = ((name, theirs.get(name, ABSENT), mine.get(name, ABSENT)) for name in names)
-        held = [
-            _held(element, other, shape.item, (*path, name), rules)
-            for name, element, other in pairs
-        ]
+    elif len(live) == len(wanted):
+        pairs = [(nth, live[nth], wanted[nth]) for nth in range(len(live))]
+    else:
+        return live
+    held = [_held(item, other, shape.item, (*path, step), is_held) for step, item, other in pairs]
     return [item for item in held if item is not ABSENT]
-
-
-def put(document: Json, path: Place, value: Json | Missing, shape: Shape) -> Json:
-    """Return a document with another value at a path of names.
-
-    The document is returned unchanged where the path does not exist.
-    """
-    if not path:
-        return document if value is ABSENT else value
-    step, rest = path[0], path[1:]
-    if isinstance(document, dict) and isinstance(step, str):
-        return _put_in_object(document, step, rest, value, shape)
-    if isinstance(document, list):
-        named = by_identity(document, shape)
-        names = [*named] if named is not None else [*range(len(document))]
-        if step not in names or (not rest and value is ABSENT):
-            return document
-        nth = names.index(step)
-        return [*document[:nth], put(document[nth], rest, value, shape.item), *document[nth + 1 :]]
-    return document
-
-
-def _put_in_object(
-    document: dict[str, Json], step: str, rest: Place, value: Json | Missing, shape: Shape
-) -> Json:
-    if not rest and value is ABSENT:
-        return {key: value for key, value in document.items() if key != step}
-    if rest and step not in document:
-        return document
-    return {**document, step: put(document.get(step), rest, value, shape.at(step))}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -185,27 +148,24 @@ class Scene:
 
     `rules` are the options of each merge. `told` has, by resource, the reasons why its object is
     not certain, or not in the journal yet. What rules of `ignore` cover is left alone.
-    `older` returns the seals of secrets that a resource ever held.
     """
 
     place: PlanTarget
     history: History
     rules: MergeOptions
-    ids: Mapping[model.Ref, model.RemoteId] = field(default_factory=dict)
-    observations: Mapping[model.Ref, model.Observation] = field(default_factory=dict)
-    told: Mapping[model.Ref, tuple[model.Reason, ...]] = field(default_factory=dict)
-    ignore: Sequence[DriftIgnore] = ()
+    ids: Mapping[model.Ref, model.RemoteId]
+    observations: Mapping[model.Ref, model.Observation]
+    told: Mapping[model.Ref, tuple[model.Reason, ...]]
+    ignore: Sequence[DriftIgnore]
 
     def about(self, ref: model.Ref) -> list[DriftIgnore]:
         """Return the rules of expected drift that are about a resource."""
         return [rule for rule in self.ignore if rule.is_about(ref.kind, ref.name)]
 
-    def change_of(self, manifest: model.Manifest) -> model.Change:
-        """Return what a plan would do with a manifest."""
-        return decide(manifest, self._knowledge(manifest.ref, self.history.of(manifest.ref)))
-
-    def _knowledge(self, ref: model.Ref, memory: Memory) -> Knowledge:
-        return Knowledge(self.observations[ref], memory, self.ids, self.place, self.history.seed)
+    def change_of(self, manifest: model.Manifest, memory: Memory) -> model.Change:
+        """Return what a plan would do with a manifest, by what is remembered of it."""
+        seen, seed = self.observations[manifest.ref], self.history.seed
+        return decide(manifest, Knowledge(seen, memory, self.ids, self.place, seed))
 
     def change_after(self, manifest: model.Manifest, new: NewBase) -> model.Change:
         """Return what the next plan would do, once the new base is in the journal."""
@@ -217,7 +177,7 @@ class Scene:
             revision=new.revision,
         )
         memory = replace(self.history.of(manifest.ref), last=last, pending=None, earlier=())
-        change = decide(manifest, self._knowledge(manifest.ref, memory))
+        change = self.change_of(manifest, memory)
         left = {difference.path for difference in new.leftover}
         about = self.about(manifest.ref)
         seen = change.observation
@@ -233,88 +193,43 @@ class Scene:
         return replace(change, differences=found)
 
 
-async def look(
-    api: Api, manifests: Sequence[model.Manifest], wanted: Iterable[model.Ref], scene: Scene
-) -> Scene:
-    """Return a scene with what is observed of the resources to adopt and those they refer to.
-
-    Raises what `Api.read` raises.
-    """
-    known = identify(manifests, scene.history)
-    examined = set(wanted)
-    examined |= {
-        ref for manifest in manifests if manifest.ref in examined for ref in manifest.references
-    }
-    named = [manifest for manifest in manifests if manifest.ref in examined]
-    observed = await observe_all(api, named, known.history)
-    known = identify(manifests, scene.history, observed)
-    ids = {
-        ref: seen.remote_id
-        for ref, seen in observed.items()
-        if not isinstance(seen, model.Absent) and seen.remote_id is not None
-    }
-    references = {
-        expression(ExpressionKind.REFERENCE, str(ref)): str(id_) for ref, id_ in ids.items()
-    }
-    rules = replace(
-        scene.rules,
-        values={**scene.rules.values, **references},
-        refs={reference: id_text for id_text, reference in references.items()},
-    )
-    return replace(
-        scene,
-        history=known.history,
-        rules=rules,
-        ids=ids,
-        observations=observed,
-        told=known.reasons,
-    )
-
-
 def adoption(manifest: model.Manifest, written: Json, scene: Scene) -> Adoption:
     """Merge the live edits of one resource into its manifest.
 
     `written` is its `spec` before expressions are filled in.
     """
     made = partial(Adoption, ref=manifest.ref, source=manifest.source)
-    seen = scene.observations[manifest.ref]
-    match seen:
+    memory = scene.history.of(manifest.ref)
+    match scene.observations[manifest.ref]:
+        case model.Seen() if reasons := scene.told.get(manifest.ref):
+            return made(state="blocked", reasons=reasons)
+        case model.Seen() if memory.pending is not None:
+            why = "the answer to a write of it was lost: apply first"
+            return made(state="blocked", why=why)
         case model.Seen():
-            return _adoption(manifest, written, scene)
+            return _merged(manifest, written, scene, memory)
         case model.Absent(why=why):
             return made(state="gone", why=why)
         case model.Unread(why=why, exit_code=code):
             return made(state="unread", why=why, exit_code=code)
         case model.Remembered() | model.Unknown():
             kind = BY_NAME[manifest.ref.kind]
-            known = kind.declared_id(manifest) or scene.history.of(manifest.ref).remote_id
+            known = kind.declared_id(manifest) or memory.remote_id
             way = f" If it is there, write `{declared_id()}` into its `metadata`."
             return made(state="unseen", why=kind.limits if known else f"{kind.limits}{way}")
-        case _:
-            assert_never(seen)
+        case unknown:
+            assert_never(unknown)
 
 
-def _adoption(manifest: model.Manifest, written: Json, scene: Scene) -> Adoption:
-    """Merge a resource that was seen, unless its identity or state blocks it."""
-    blocked = partial(Adoption, ref=manifest.ref, source=manifest.source, state="blocked")
-    if reasons := scene.told.get(manifest.ref):
-        return blocked(reasons=reasons)
-    memory = scene.history.of(manifest.ref)
-    if memory.pending is not None:
-        return blocked(why="the answer to a write of it was lost: apply first")
-    change = scene.change_of(manifest)
+def _merged(manifest: model.Manifest, written: Json, scene: Scene, memory: Memory) -> Adoption:
+    """Merge a resource that was seen, unless a plan could not change it."""
+    made = partial(Adoption, ref=manifest.ref, source=manifest.source)
+    kind, change = BY_NAME[manifest.ref.kind], scene.change_of(manifest, memory)
     # A field that every write needs may be missing here: nothing is sent, now or by the next plan.
     if change.action is model.Action.BLOCKED and not isinstance(
         change.reasons[0], model.NeededUnseen
     ):
-        return blocked(reasons=change.reasons)
-    return _merged(manifest, written, scene, change, memory)
-
-
-def _merged(
-    manifest: model.Manifest, written: Json, scene: Scene, change: model.Change, memory: Memory
-) -> Adoption:
-    kind = BY_NAME[manifest.ref.kind]
+        return made(state="blocked", reasons=change.reasons)
     seen = change.observation
     assert isinstance(seen, model.Seen)  # noqa: S101 - asked before
     base: Json | Missing = memory.last.declared if memory.last is not None else ABSENT
@@ -327,8 +242,8 @@ def _merged(
     settled = base is not ABSENT and same(base, ours, kind.exact_shape)
     if settled and covers(seen.document, ours, kind.shape):
         # Most resources are unchanged, and comparing all their fields would be slow.
-        return Adoption(ref=manifest.ref, source=manifest.source, state="same", last=seen.edit)
-    edited, made = _as_expected(kind, seen, base, memory, scene.place.salt)
+        return made(state="same", last=seen.edit)
+    edited, service_made = _as_expected(kind, seen, base, memory, scene.place.salt)
     about = scene.about(manifest.ref)
     edited, ignored = without_expected(edited, ours if base is ABSENT else base, kind.shape, about)
     may_hold = tuple(filter(None, (*memory.candidates, ours)))
@@ -337,13 +252,11 @@ def _merged(
     live = in_usual_order(edited, kind.spec) if isinstance(edited, dict) else edited
     sides = MergeInputs(written=written, ours=ours, base=base, live=live, shown=hidden)
     found = merged(sides, kind.shape, replace(scene.rules, unseen=seen.unseen))
-    new = _new_base(kind, sides, change, memory, made)
+    new = _new_base(sides, change, seen, memory, service_made)
     last = memory.last
     is_news = found.edit is not None or last is None or last.declared != new.declared
     state: AdoptionState = "conflict" if found.open else "adopted" if is_news else "same"
-    return Adoption(
-        ref=manifest.ref,
-        source=manifest.source,
+    return made(
         state=state,
         edit=None if found.open else found.edit,
         adopted=tuple(found.adopted),
@@ -370,32 +283,34 @@ def _as_expected(
     live = seen.document
     if base is ABSENT:
         return live, frozenset()
-    found = list(differences(live, merge(ABSENT, base, live, kind.shape), kind.shape))
+    wanted = merge(ABSENT, base, live, kind.shape)
+    found = list(differences(live, wanted, kind.shape))
     unmade = list(unexpected(found, memory, kind.shape))
     visible = (difference for difference in unmade if not seen.cannot_tell(difference.path))
-    edits = without_own_secrets(visible, salt)
-    paths = {edit.path for edit in edits}
-    document: Json = live
-    for difference in found:
-        if difference.path not in paths and difference.operation != "move":
-            document = put(document, difference.path, difference.after, kind.shape)
-    return document, frozenset(difference.path for difference in found) - {
-        difference.path for difference in unmade
-    }
+    edits = {edit.path for edit in without_own_secrets(visible, salt)}
+    others = {difference.path for difference in found if difference.operation != "move"} - edits
+    document: Json | Missing = live
+    if others:
+        document = _held(live, wanted, kind.shape, (), lambda place: place.path in others)
+    made = {difference.path for difference in found} - {difference.path for difference in unmade}
+    return live if document is ABSENT else document, frozenset(made)
 
 
 def _new_base(
-    kind: Kind, sides: MergeInputs, change: model.Change, memory: Memory, made: frozenset[Place]
+    sides: MergeInputs,
+    change: model.Change,
+    seen: model.Seen,
+    memory: Memory,
+    made: frozenset[Place],
 ) -> NewBase:
     """Return the base of the next merge: what was declared, with all live edits."""
+    kind = BY_NAME[change.ref.kind]
     base = sides.ours if sides.base is ABSENT else sides.base
     own = replace(sides, written=base, ours=base, base=base)
     found = merged(own, kind.shape, MergeOptions(side=Side.THEIRS, plain=True))
     assert isinstance(base, dict)  # noqa: S101 - a spec is one
     declared = base if found.edit is None else followed(base, found.edit, base)
     assert isinstance(declared, dict)  # noqa: S101 - an edit of an object gives one
-    seen = change.observation
-    assert isinstance(seen, model.Seen)  # noqa: S101 - asked before
     live = seen.document
     left = differences(live, merge(ABSENT, declared, live, kind.shape), kind.shape)
     return NewBase(
@@ -466,8 +381,8 @@ def adopt_edits(
         if remove_left(run.folders):
             options.reporter.say(LEFT_BESIDE)
         for file in run.files:
-            script = file.script
-            replace_text(script.path, script.name, run.roots, before=script.text, after=file.after)
+            path = file.script.path
+            replace_text(path, file.name, run.roots, before=file.before, after=file.after)
             reached(Point.FILE_REPLACED)
         entries = [*_entries(made, name, journal.now())]
         warn_of_new_journal(journal, options.reporter, "adopt", begins=bool(entries))
@@ -540,16 +455,7 @@ class _Run:
             environment=session.name,
             target=session.target.name,
             adoptions=tuple(adoptions.values()),
-            files=tuple(
-                EditedText(
-                    name=file.script.name,
-                    before=file.script.text,
-                    after=file.after,
-                    refs=file.refs,
-                    forks=file.forks,
-                )
-                for file in self.files
-            ),
+            files=tuple(self.files),
             only_shown=self.wanted.only_shown,
             named=not self.wanted.every,
             selected=session.selected,
@@ -572,14 +478,32 @@ class _Run:
         found = ((manifest.ref, originals.of(manifest)) for manifest in named)
         self.originals = {ref: original for ref, original in found if original is not None}
 
-    async def _look(self, named: Sequence[Manifest]) -> Scene:
-        session = self.session
-        values = {
+    async def _look(self, wanted: Sequence[Manifest]) -> Scene:
+        """Return what is observed of the resources to adopt, and of those they refer to.
+
+        Raises what `Api.read` raises.
+        """
+        session, history = self.session, self.journal.history
+        manifests = (*session.workspace.manifests, *session.others)
+        examined = {ref for manifest in wanted for ref in (manifest.ref, *manifest.references)}
+        named = [manifest for manifest in manifests if manifest.ref in examined]
+        async with open_api(session) as api:
+            observed = await observe_all(api, named, identify(manifests, history).history)
+        known = identify(manifests, history, observed)
+        ids = {
+            ref: seen.remote_id
+            for ref, seen in observed.items()
+            if not isinstance(seen, model.Absent) and seen.remote_id is not None
+        }
+        variables = {
             expression(ExpressionKind.VARIABLE, key): spelled(variable)
             for key, variable in session.environment.variables.items()
             if not isinstance(variable, dict | list)
         }
-        unread = Scene(
+        references = {
+            expression(ExpressionKind.REFERENCE, str(ref)): str(id_) for ref, id_ in ids.items()
+        }
+        return Scene(
             place=PlanTarget(
                 session.name,
                 session.target.name,
@@ -587,13 +511,17 @@ class _Run:
                 salt=session.salt(),
                 older=OlderSeals(lambda: self.journal.entries),
             ),
-            history=self.journal.history,
-            rules=MergeOptions(side=self.wanted.side, values=values),
+            history=known.history,
+            rules=MergeOptions(
+                side=self.wanted.side,
+                values={**variables, **references},
+                refs={id_text: reference for reference, id_text in references.items()},
+            ),
+            ids=ids,
+            observations=observed,
+            told=known.reasons,
             ignore=session.project.settings.drift_ignore,
         )
-        every = (*session.workspace.manifests, *session.others)
-        async with open_api(session) as api:
-            return await look(api, every, [manifest.ref for manifest in named], unread)
 
     def _adoption(self, manifest: Manifest, scene: Scene) -> Adoption:
         original = self.originals.get(manifest.ref)
@@ -627,7 +555,7 @@ class _Run:
                 if adopted.state == "adopted" and adopted.edit is not None and ref not in self.why
             }
             files, refused = write_edits(edits)
-            self.why |= {unadopted.ref: unadopted.why for unadopted in refused}
+            self.why |= refused
             wrong, unsettled = self._judged(files, adoptions, scene)
             if not wrong and not unsettled:
                 return files
@@ -730,11 +658,18 @@ def proposal(session: Session, options: Options, drift_page: str) -> ProposedEdi
     )
 
 
+FORMATS: Final[Mapping[str, Callable[[AdoptionRun, Style], str]]] = {
+    "text": adopted_text,
+    "json": lambda made, _: adopted_json(made),
+    "markdown": lambda made, _: adopted_markdown(made),
+}
+
+
 @click.command
 @click.argument("refs", nargs=-1, metavar="[REF]...")
 @options.adopting
 @options.selecting
-@options.formats("text", "json", "markdown")
+@options.formats(*FORMATS)
 @click.option("--all", "every", is_flag=True, help="Adopt every resource that was edited live.")
 @click.option("--dry-run", is_flag=True, help="Show what would be edited, and edit nothing.")
 @click.option(
@@ -772,11 +707,5 @@ def adopt(  # noqa: PLR0913 - one parameter a flag
     session = begin_session(options, may_lack=True)
     wanted = ToAdopt(refs=wanted_refs(session, refs), every=every, side=side, only_shown=dry_run)
     made = adopt_edits(session, options, wanted, patience)
-    match form:
-        case "json":
-            text = adopted_json(made)
-        case "markdown":
-            text = adopted_markdown(made)
-        case _:
-            text = adopted_text(made, stdout_style(verbose=options.verbose))
+    text = FORMATS[form](made, stdout_style(verbose=options.verbose))
     return data(text, ending=made.exit_code)

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final, TypeAlias, TypeVar
+from typing import Final
 
 from reconciler.document import (
     ABSENT,
     Edit,
     Gone,
+    ItemPosition,
     Json,
     Key,
     ListItem,
@@ -30,18 +31,26 @@ from reconciler.document import (
     canonical_text,
     covers,
     exactly,
+    homes_in,
     is_zero,
     key_of,
+    operation_of,
     same,
     shifted_in,
-    stored_name,
+    texts_in,
     value_at,
 )
 from reconciler.features.adopt.adoption import Adopted, Conflict, Side
 from reconciler.redaction.templates import HIDDEN, Template, holds_seal, written_out
-from reconciler.syntax.expressions import OPEN, Expression, ExpressionKind, escaped, parts_of
-
-_Side = TypeVar("_Side", bound="Json | Missing")
+from reconciler.syntax.expressions import (
+    OPEN,
+    Expression,
+    ExpressionKind,
+    escaped,
+    parts_of,
+    refitted,
+)
+from reconciler.workspace.manifest_edits import spelled_like
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,20 +78,6 @@ class MergeInputs:
         )
 
 
-@dataclass(slots=True)
-class Merged:
-    """The result of the three-way merge of one resource; without an edit nothing is to be done."""
-
-    edit: Edit | None = None
-    adopted: list[Adopted] = field(default_factory=list)
-    conflicts: list[Conflict] = field(default_factory=list)
-
-    @property
-    def open(self) -> list[Conflict]:
-        """The conflicts that are not resolved."""
-        return [conflict for conflict in self.conflicts if conflict.side is None]
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MergeOptions:
     """The options of a merge: conflicts are resolved for one `side`, or stay open.
@@ -104,15 +99,6 @@ def _inside(document: Json | Missing, step: str | int | None) -> Json | Missing:
     return ABSENT if step is None else value_at(document, (step,))
 
 
-def as_spelled(live: _Side, written: Json | Missing) -> _Side | int:
-    """Return a whole number as an integer where the manifest has one.
-
-    Services answer 97 as 97.0.
-    """
-    is_integer = isinstance(written, int) and not isinstance(written, bool)
-    return int(live) if is_integer and isinstance(live, float) and live.is_integer() else live
-
-
 def has_expressions(text: str) -> bool:
     """Return whether a text of a manifest has an expression."""
     return OPEN in text and any(isinstance(part, Expression) for part in parts_of(text))
@@ -132,28 +118,14 @@ def items_of(document: Json | Missing) -> list[Json]:
 
 def holds_hidden(value: Json | Missing) -> bool:
     """Return whether any part of a live value is hidden."""
-    if isinstance(value, dict):
-        return any(map(holds_hidden, value.values()))
-    return any(map(holds_hidden, value)) if isinstance(value, list) else value == HIDDEN
-
-
-@dataclass(frozen=True, slots=True)
-class KeyedItem:
-    """The place of a list item: its index path, the name path of its list, and the item itself."""
-
-    at: Path
-    holder: Path
-    item: Json
-
-
-KeyedItems: TypeAlias = dict[Key, list[KeyedItem]]
+    return value is not ABSENT and HIDDEN in texts_in(value)
 
 
 @dataclass(slots=True, kw_only=True)
 class KeyedList:
     """One keyed list: its items are identified by name, and may come from another list."""
 
-    merge: _Merge
+    merge: Merged
     sides: MergeInputs
     shape: Shape
     path: Path
@@ -240,8 +212,11 @@ class KeyedList:
             self.merge.conflict(inner, (*place, *path))
         return bool(secrets)
 
-    def _homes(self, items: KeyedItems, name: str) -> list[KeyedItem]:
-        return items.get(key_of(self.shape, name), [])
+    def _homes(
+        self, side: Mapping[Key, Sequence[ItemPosition]], name: str
+    ) -> Sequence[ItemPosition]:
+        """Return the places of an item in all lists of one side."""
+        return side.get(key_of(self.shape, name), ())
 
     def _base(self, name: str) -> Json | Missing:
         """Return what was last applied of an item, in whichever list it was then."""
@@ -281,26 +256,25 @@ class KeyedList:
             names = tuple(".".join(map(str, steps)) for steps in inside if steps)
             self.edits[name] = ListItem(None, edit, names)
 
-    def _arrived(self, name: str, index: int, home: KeyedItem, inner: MergeInputs) -> None:
+    def _arrived(self, name: str, index: int, home: ItemPosition, inner: MergeInputs) -> None:
         """Merge an item that git declares in another list, and live has here as number `index`."""
-        place = (*self.path, name)
-        inner = replace(inner, ours=home.item, written=value_at(self.merge.whole.written, home.at))
+        place, whole = (*self.path, name), self.merge.whole
+        at = (*_indexed(whole.ours, home.path, self.merge.shape), home.position)
+        inner = replace(inner, ours=home.item, written=value_at(whole.written, at))
         was = self._homes(self.merge.base, name)
         if name in self.base:
             # Git moved the item, and the move is not applied yet.
             return
-        if len(was) == 1 and was[0].holder != home.holder:
+        if len(was) == 1 and was[0].path != home.path:
             edit = self.merge.conflict(inner, place, self.shape.item)
             if edit is None:
                 return
         elif was:
-            before: Json = [*was[0].holder, was[0].at[-1]]
-            moved = Adopted(path=place, before=before, after=index, moves=True)
-            self.merge.result.adopted.append(moved)
+            before: Json = [*was[0].path, was[0].position]
+            self.merge.adopted.append(Adopted(place, before, index, "move"))
         else:
             self.merge.note(inner, place)
-        edit = self.merge.at(inner, self.shape.item, place, home.at)
-        self.edits[name] = ListItem(home.at, edit)
+        self.edits[name] = ListItem(at, self.merge.at(inner, self.shape.item, place, at))
 
     def _order(self) -> Sequence[str]:
         """Return the names in the order that changed, with new items after their neighbour."""
@@ -309,12 +283,12 @@ class KeyedList:
         ours_moved = _among(base, ours) != _among(ours, base)
         if theirs_moved and ours_moved and _among(ours, live) != _among(live, ours):
             side = self.merge.side
-            self.merge.result.conflicts.append(
+            self.merge.conflicts.append(
                 Conflict(path=self.path, base=[*base], git=[*ours], live=[*live], side=side)
             )
             theirs_moved = side is Side.THEIRS
         elif theirs_moved and not ours_moved:
-            self.merge.result.adopted.extend(self._moves(base, live))
+            self.merge.adopted.extend(self._moves(base, live))
         first, second = (live, ours) if theirs_moved else (ours, live)
         return joined(first, second)
 
@@ -325,7 +299,7 @@ class KeyedList:
         shifted = shifted_in([now[name] for name in base if name in now])
         for name, place in now.items():
             if name in was and place in shifted:
-                yield Adopted(path=(*self.path, name), before=was[name], after=place, moves=True)
+                yield Adopted((*self.path, name), was[name], place, "move")
 
 
 def secret_places(
@@ -370,29 +344,17 @@ def joined(first: Sequence[str], second: Sequence[str]) -> list[str]:
     return names
 
 
-def homes_of(document: Json | Missing, shape: Shape) -> KeyedItems:
-    """Return the places of the items of all keyed lists, by key."""
-    homes: KeyedItems = {}
-    for key, place in _places(document, shape, (), ()):
-        homes.setdefault(key, []).append(place)
-    return homes
-
-
-def _places(
-    document: Json | Missing, shape: Shape, path: Path, at: Path
-) -> Iterator[tuple[Key, KeyedItem]]:
-    if not shape.known:
-        return
-    if isinstance(document, dict):
-        for key, value in document.items():
-            yield from _places(value, shape.at(key), (*path, key), (*at, key))
-    elif isinstance(document, list):
-        for nth, item in enumerate(document):
-            name = value_at(item, shape.identity) if shape.identity else ABSENT
-            place = (*path, stored_name(name) if isinstance(name, str) else nth)
-            if isinstance(name, str):
-                yield key_of(shape, name), KeyedItem((*at, nth), path, item)
-            yield from _places(item, shape.item, place, (*at, nth))
+def _indexed(document: Json | Missing, path: Path, shape: Shape) -> Path:
+    """Return a path that counts items, for one that names them by their identity."""
+    at: Path = ()
+    for step in path:
+        own = step
+        if isinstance(document, list):
+            names = [value_at(item, shape.identity) for item in document]
+            own = names.index(step) if isinstance(step, str) else step
+        shape = shape.at(str(step)) if isinstance(document, dict) else shape.item
+        at, document = (*at, own), value_at(document, (own,))
+    return at
 
 
 MOST_ALIGNED: Final = 400
@@ -401,28 +363,39 @@ MOST_ALIGNED: Final = 400
 
 def merged(sides: MergeInputs, shape: Shape, rules: MergeOptions) -> Merged:
     """Merge a resource."""
-    walk = _Merge(shape, sides, rules)
-    walk.result.edit = walk.at(sides, shape, (), ())
-    return walk.result
+    walk = Merged(shape, sides, rules)
+    walk.edit = walk.at(sides, shape, (), ())
+    return walk
 
 
-class _Merge:
-    """The walk: `path` names items by identity, `at` counts them as they are written."""
+class Merged:
+    """The three-way merge of one resource; without an `edit` nothing is to be done.
+
+    On the walk, `path` names items by identity, `at` counts them as they are written.
+    """
 
     def __init__(self, shape: Shape, sides: MergeInputs, rules: MergeOptions) -> None:
+        self.edit: Edit | None = None
+        self.adopted: list[Adopted] = []
+        self.conflicts: list[Conflict] = []
+        self.shape = shape
         self.rules = rules
         self.side = rules.side
-        self.result = Merged()
         self.whole = sides
         self.ours, self.base, self.live = (
-            homes_of(value, shape) for value in (sides.ours, sides.base, sides.live)
+            homes_in(value, shape) for value in (sides.ours, sides.base, sides.live)
         )
         # A new live item may be a secret's item that was deleted and made again by hand.
         known = {*self.ours, *self.base}
         self.remade = any(
             key not in known and any(holds_hidden(home.item) for home in homes)
-            for key, homes in homes_of(sides.shown, shape).items()
+            for key, homes in homes_in(sides.shown, shape).items()
         )
+
+    @property
+    def open(self) -> list[Conflict]:
+        """The conflicts that are not resolved."""
+        return [conflict for conflict in self.conflicts if conflict.side is None]
 
     def at(self, sides: MergeInputs, shape: Shape, path: Path, at: Path) -> Edit | None:
         """Return the edit of one place; None where it stays as written."""
@@ -471,16 +444,17 @@ class _Merge:
         return self.take(sides, path, shape)
 
     def conflict(self, sides: MergeInputs, path: Path, shape: Shape | None = None) -> Edit | None:
+        """Record a conflict; return the edit of a conflict that live wins."""
         secret = self._is_secret(sides)
         side = self.side if self.side is Side.OURS or not secret else None
-        self.result.conflicts.append(
+        self.conflicts.append(
             Conflict(
                 path=path,
                 base=sides.base,
                 git=sides.ours,
                 live=HIDDEN
                 if secret and sides.live is not ABSENT
-                else as_spelled(sides.shown, sides.written),
+                else spelled_like(sides.shown, sides.written),
                 holds_secret=secret,
                 side=side,
             )
@@ -513,23 +487,21 @@ class _Merge:
         return Put(value)
 
     def note(self, sides: MergeInputs, path: Path, gave_way: str = "") -> None:
+        """Record a field that was edited live."""
         before = sides.base if sides.base is not ABSENT else sides.ours
-        after = as_spelled(sides.shown, sides.written)
-        self.result.adopted.append(
-            Adopted(path=path, before=before, after=after, gave_way=gave_way)
-        )
+        after = spelled_like(sides.shown, sides.written)
+        operation = operation_of(before, after)
+        self.adopted.append(Adopted(path, before, after, operation, gave_way))
 
     def _text_of(self, sides: MergeInputs, shape: Shape) -> Json:
         """Return a live value as a manifest writes it; expressions are kept where they agree."""
-        live = sides.live
-        assert live is not ABSENT  # noqa: S101 - asked before
-        if shape.numeric_text and _is_number(sides.written) and _spells_number(live):
-            return int(str(live))
+        assert sides.live is not ABSENT  # noqa: S101 - asked before
+        live: Json = spelled_like(sides.live, sides.written, shape)
         if isinstance(live, str) and isinstance(sides.written, str) and not self.rules.plain:
             fitted = None if isinstance(live, Template) else self._refitted(sides.written, live)
             if fitted is not None:
                 return fitted
-        return self.out(as_spelled(live, sides.written))
+        return self.out(live)
 
     def out(self, value: Json) -> Json:
         """Return a value as it is written in a manifest."""
@@ -540,26 +512,15 @@ class _Merge:
         found = [part for part in parts_of(text) if isinstance(part, Expression)]
         if [expression.spot.written for expression in found] == [text]:
             return self.rules.refs.get(live) if found[0].word is ExpressionKind.REFERENCE else None
-        rest, fitted = live, ""
-        for expression in found:
-            value = self.rules.values.get(expression.spot.written, "")
-            if not value or rest.count(value) != 1:
-                return None
-            before, rest = rest.split(value)
-            fitted += escaped(before) + expression.spot.written
-        fitted += escaped(rest)
-        return fitted if found and self._filled(fitted) == live else None
-
-    def _filled(self, text: str) -> str | None:
-        """Return a text with its expressions filled in; None where another part is in it."""
-        filled = ""
-        for part in parts_of(text):
-            if not isinstance(part, str | Expression):
-                return None
-            filled += (
-                part if isinstance(part, str) else self.rules.values.get(part.spot.written, "")
-            )
-        return filled
+        values = self.rules.values
+        known = [(part, values.get(part.spot.written, "")) for part in found]
+        fitted = refitted(escaped(live), known) if found else None
+        filled = "".join(
+            part if isinstance(part, str) else values.get(part.spot.written, "")
+            for part in parts_of(fitted or "")
+            if isinstance(part, str | Expression)
+        )
+        return fitted if filled == live else None
 
     def _list(self, sides: MergeInputs, shape: Shape, path: Path, at: Path) -> Edit | None:
         ours, base, live = (
@@ -653,14 +614,6 @@ class _Merge:
 def _chosen(document: Json | Missing, rivals: Sequence[frozenset[str]]) -> frozenset[str]:
     known = set(document) if isinstance(document, dict) else set()
     return frozenset(known.intersection(*rivals))
-
-
-def _is_number(value: Json | Missing) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def _spells_number(value: Json | Missing) -> bool:
-    return isinstance(value, str) and value.lstrip("-").isdigit()
 
 
 def _partners(base: list[Json], live: list[Json], shape: Shape) -> list[int | None]:

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from functools import partial
 from itertools import chain
 
-from reconciler.document import Json, canonical_text
+from reconciler.document import Json, canonical_text, texts_at
 from reconciler.features.audit.audit_rule import AlertHistory, AuditEvidence, AuditRule, Rest, Trace
 from reconciler.kinds.alert_definition import (
     GROUPS,
@@ -190,7 +190,7 @@ def _looks_for(spec: Mapping[str, Json]) -> str:
     flows consist of other alerts.
     """
     parts = [part for part in TYPE_OF if part.startswith(_COMPARED) and spec.get(part) is not None]
-    if len(parts) != 1 or not any(_texts(spec[parts[0]], within=False)):
+    if len(parts) != 1 or not _holds_query(spec[parts[0]]):
         return ""
     keys = spec.get("groupByKeys")
     groups = sorted(map(str, keys)) if isinstance(keys, list) else []
@@ -203,16 +203,12 @@ def _less(value: Json) -> Json:
     return [_less(inner) for inner in value] if isinstance(value, list) else value
 
 
-def _texts(value: Json, *, within: bool) -> Iterator[str]:
-    """Yield the texts of filters and queries: without any, alerts are alike by chance."""
-    if isinstance(value, dict):
-        for key, inner in value.items():
-            yield from _texts(inner, within=within or "filter" in key.casefold())
-    elif isinstance(value, list):
-        for inner in value:
-            yield from _texts(inner, within=within)
-    elif within and isinstance(value, str) and value.strip():
-        yield value
+def _holds_query(value: Json) -> bool:
+    """Return whether there is a text of a filter or query: without any, alerts look alike."""
+    return any(
+        text.strip() and any("filter" in str(step).casefold() for step in path)
+        for path, text in texts_at(value)
+    )
 
 
 def _thresholds(spec: Mapping[str, Json]) -> str:

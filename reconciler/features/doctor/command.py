@@ -178,7 +178,7 @@ def _describe_reply(api: Api, reply: Reply) -> str:
 def with_hint(api: Api, reply: Reply, text: str) -> str:
     """Add a hint about a wrong setting, by the answer for the policy list, which always exists."""
     missing = reply.status == HTTPStatus.NOT_FOUND
-    hint = api.way.path_hint if missing else api.way.hint(reply)
+    hint = api.path_hint if missing else api.hint(reply)
     return f"{text}; {hint}" if hint else text
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING
 
 import click
 
@@ -13,16 +12,9 @@ from reconciler.errors import InvalidInput, UsageError
 from reconciler.operations.open_project import Options
 from reconciler.report.explanations.pages import Explanation, code_lines, explanation, spelled
 from reconciler.report.safe import safe
-from reconciler.runtime.rows import Rows
 
 if TYPE_CHECKING:
     from reconciler.features.explain.field_reference import Field, Several
-
-
-Explain: TypeAlias = "Callable[[str, Options], Explanation]"
-
-EXPLANATIONS: Final = Rows[Explain]("explanations")
-"""Functions that explain a code of the project file; the key is the prefix of the codes."""
 
 
 @click.command
@@ -73,20 +65,18 @@ def explain(
 def _subject(words: tuple[str, ...], options: Options) -> Field | Explanation | Several:
     """Return what the words name. Raises UsageError where they name nothing."""
     head, slash, _ = words[0].partition("/")
-    if len(words) == 1 and (prefix := f"{head}{slash}") in EXPLANATIONS:
-        return EXPLANATIONS.load(prefix)(words[0], options)
+    if len(words) == 1 and slash:
+        from reconciler.operations.added_by_features import EXPLANATIONS  # noqa: PLC0415 - rare
+
+        if (prefix := f"{head}{slash}") in EXPLANATIONS:
+            return EXPLANATIONS.load(prefix)(words[0], options)
     if not _is_plain(options):
         raise UsageError(
             "-e and --project are for --expanded: fields and codes are the same everywhere"
         )
-    from reconciler.features.explain.field_reference import Nothing, look_up  # noqa: PLC0415 - as above
+    from reconciler.features.explain.field_reference import look_up  # noqa: PLC0415 - as above
 
-    subject = look_up(".".join(words))
-    if isinstance(subject, Nothing):
-        hint = f": did you mean `{subject.near}`?" if subject.near else ""
-        where = "" if subject.near else "; `reconciler explain SLO --recursive` lists fields"
-        raise UsageError(f"there is no field or code `{subject.typed}`{hint}{where}")
-    return subject
+    return look_up(".".join(words))
 
 
 def _is_plain(options: Options) -> bool:

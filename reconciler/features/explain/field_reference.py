@@ -27,7 +27,7 @@ from typing import (
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from reconciler.document import Json
+from reconciler.document import Json, each_text
 from reconciler.errors import UsageError
 from reconciler.kinds import BY_NAME, KINDS, field_traits
 from reconciler.kinds.field_traits import MANIFEST, MANIFEST_KEYS, METADATA, EnvelopeField, Part
@@ -232,6 +232,7 @@ def _of_envelope(
     shown = kind if known is not None else next(iter(BY_NAME))
     needs_id = known is not None and form.required and path[-1] in {"id", "ids"}
     uuid_or_short = EXAMPLE_UUID if form.parse(EXAMPLE_UUID) == EXAMPLE_UUID else EXAMPLE_SHORT_ID
+    placed: dict[str, Json] = {"KIND": shown, "ID": 12 if form.counted else uuid_or_short}
     return Field(
         root=kind,
         path=path,
@@ -242,17 +243,9 @@ def _of_envelope(
         need=Need.REQUIRED if envelope_field.required else Need.OPTIONAL,
         bounds=("one of `id` and `ids` is required",) if needs_id else (),
         values=tuple(BY_NAME) if path == ("kind",) and known is None else (),
-        example=_filled(example, shown, 12 if form.counted else uuid_or_short),
+        example=each_text(example, lambda text: placed.get(text, text)),
         fields=fields,
     )
-
-
-def _filled(example: Json, kind: str, remote_id: Json) -> Json:
-    if isinstance(example, dict):
-        return {key: _filled(value, kind, remote_id) for key, value in example.items()}
-    if example == "ID":
-        return remote_id
-    return kind if example == "KIND" else example
 
 
 def _fields(model: type[BaseModel], root: str, path: tuple[str, ...]) -> tuple[Field, ...]:
@@ -261,6 +254,12 @@ def _fields(model: type[BaseModel], root: str, path: tuple[str, ...]) -> tuple[F
     for name, info in model.model_fields.items():
         key = info.alias or name
         fields.append(_field(model, key, info, descriptions[key], root=root, path=(*path, key)))
+    if issubclass(model, field_traits.Part):
+        for key, row in model.read_only.items():
+            place = (*path, key)
+            fields.append(
+                Field(root=root, path=place, said=row.said, form=_SIMPLE[Any], read_only=row)
+            )
     free = get_type_hints(model).get("__pydantic_extra__")
     if free is not None:
         # One field represents all fields with a kind's name.
@@ -351,7 +350,6 @@ def _field(
         limits=tuple(_limits(of)),
         values=known.values if known is not None else tuple(map(str, literal)),
         listing=closed if known is None else known.listing,
-        read_only=_first(markers, field_traits.ReadOnly),
         identity=keyed.identity if keyed is not None else (),
         unordered=_first(markers, field_traits.Unordered) is not None,
         unit=_first(markers, field_traits.Unit),
@@ -467,18 +465,11 @@ class Several:
     fields: tuple[Field, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Nothing:
-    """A text without a match; `near` is the nearest name, "" where none is near."""
-
-    typed: str
-    near: str
-
-
-def look_up(typed: str) -> Field | Explanation | Several | Nothing:
+def look_up(typed: str) -> Field | Explanation | Several:
     """Return what a text names: a code, a value, the path of a field, or the end of a path.
 
-    Case is ignored, and lists need no index. An exact match takes precedence over a prefix.
+    Case is ignored, and lists need no index. An exact match takes precedence over a prefix. Raises
+    UsageError where there is no match.
     """
     explained = explanation(spelled().get(typed.casefold(), ""))
     if explained is not None:
@@ -493,7 +484,13 @@ def look_up(typed: str) -> Field | Explanation | Several | Nothing:
         found = tuple(_matching(steps, rule))
         if found:
             return found[0] if len(found) == 1 else _general(found) or Several(typed, found)
-    return Nothing(typed, _near(typed, steps))
+    near = _near(typed, steps)
+    hint = (
+        f": did you mean `{near}`?"
+        if near
+        else "; `reconciler explain SLO --recursive` lists fields"
+    )
+    raise UsageError(f"there is no field or code `{typed}`{hint}")
 
 
 def _general(found: Sequence[Field]) -> Field | None:

@@ -24,6 +24,7 @@ from reconciler.operations.open_project import Options
 from reconciler.operations.open_session import Session
 from reconciler.report.safe import safe
 from reconciler.report.words import plural
+from reconciler.syntax.files import display_name
 from reconciler.syntax.suggestions import nearest
 from reconciler.workspace.write_files import default_environment, set_default_environment
 
@@ -129,7 +130,7 @@ def import_(  # noqa: PLR0913 - one for each option
     if form == "json":
         json_data(document_of(result), ending=code)
     else:
-        files = (file for resource in result.imported for file in resource.files)
+        files = (file for resource in result.imported for file in resource.written)
         data("".join(f"{safe(os.path.relpath(file))}\n" for file in files), ending=code)
     if not options.quiet:
         words(summary_of(result, dry_run=dry_run))
@@ -191,9 +192,14 @@ def live_of(given: tuple[str, ...]) -> tuple[tuple[Kind, str], ...]:
 
 def document_of(result: ImportResult) -> ImportDocument:
     """Return the JSON form."""
+    root = result.session.project.root.resolve()
     return {
         "imported": [
-            {"ref": str(resource.ref), "file": resource.file, "remoteId": resource.remote_id}
+            {
+                "ref": str(resource.ref),
+                "file": display_name(resource.file, root),
+                "remoteId": resource.brief.record.remote_id,
+            }
             for resource in result.imported
         ],
         "skipped": [
@@ -253,7 +259,7 @@ def offer_default(session: Session) -> None:
 
 def describe_unwatched(result: ImportResult) -> str:
     """Return which exports drift cannot watch yet: they have no journal entry before an apply."""
-    count = sum(resource.can_be_read for resource in result.imported)
+    count = sum(resource.brief.can_be_read for resource in result.imported)
     if not count:
         return ""
     watches = "watches it" if count == 1 else "watches them"

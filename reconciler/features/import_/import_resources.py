@@ -302,26 +302,12 @@ TOGETHER = 100
 """Number of manifests that are written before the journal gets their entries."""
 
 
-@dataclass(frozen=True, slots=True)
-class ImportedResource:
-    """A resource that has a manifest now; `files` are the files that were written for it.
-
-    `can_be_read` says whether the service can be asked for the resource.
-    """
-
-    ref: Ref
-    file: str
-    remote_id: RemoteId | None
-    files: tuple[Path, ...]
-    can_be_read: bool
-
-
 @dataclass(slots=True)
 class ImportResult:
     """Imported and skipped resources of an import."""
 
     session: Session
-    imported: list[ImportedResource] = field(default_factory=list)
+    imported: list[NamedImport] = field(default_factory=list)
     skipped: list[Left] = field(default_factory=list)
 
 
@@ -506,14 +492,11 @@ class _Work:
         check_read([candidate.file for candidate in new], self.session.project)
         folders = {candidate.file.parent for candidate in new}
         there = {folder: names_in(folder) for folder in folders}
-        owners = {file: candidate for candidate in new for file in self._files_of(candidate)}
-        taken = [file for file in owners if file.name.casefold() in there[file.parent]]
+        # The manifest comes before its JSON file.
+        texts = dict(pair for candidate in new for pair in reversed(self.texts[candidate.ref]))
+        taken = [file for file in texts if file.name.casefold() in there[file.parent]]
         # As after a stopped run.
-        self.left_behind = {
-            file
-            for file in taken
-            if holds(file, dict(self.texts[owners[file].ref])[file], self.root)
-        }
+        self.left_behind = {file for file in taken if holds(file, texts[file], self.root)}
         if others := [file for file in taken if file not in self.left_behind]:
             named = first_few([display_name(other, self.root) for other in others], MOST_NAMED)
             raise InvalidInput(
@@ -525,13 +508,14 @@ class _Work:
         """Render a manifest and check it as runs read it; return why it cannot be written."""
         record, ref, file = self._record(candidate), candidate.ref, candidate.file
         is_one_of_many = with_target(self.session.project) - {self.session.name}
+        keeps_json = self.wanted.keep_json and record.kind.from_export is not None
         drawn = draft_of(
             record,
             ref,
             candidate.brief.mentions,
             known,
             self.session.name if is_one_of_many else "",
-            json_name=f"{file.stem}.json" if self._keeps_json(candidate) else "",
+            json_name=f"{file.stem}.json" if keeps_json else "",
         )
         if isinstance(drawn, Left):
             return drawn
@@ -557,13 +541,6 @@ class _Work:
             return record
         why = f"other environments have {other} instead"
         return replace(record, only=(self.session.name,), why_only=why)
-
-    def _files_of(self, candidate: NamedImport) -> list[Path]:
-        file = candidate.file
-        return [file, file.with_suffix(".json")] if self._keeps_json(candidate) else [file]
-
-    def _keeps_json(self, candidate: NamedImport) -> bool:
-        return self.wanted.keep_json and candidate.brief.kind.from_export is not None
 
     def _is_plain(self, candidate: NamedImport, record: ImportRecord, drawn: Draft) -> bool:
         """Return whether the text declares exactly the document that was checked already.
@@ -594,17 +571,10 @@ class _Work:
 
     def rehearse(self) -> None:
         for candidate in self.matched.new:
-            self._note(candidate, self._files_of(candidate))
+            self._note(candidate, [file for file, _ in self.texts[candidate.ref]])
 
     def _note(self, candidate: NamedImport, files: Sequence[Path]) -> None:
-        taken = ImportedResource(
-            candidate.ref,
-            display_name(candidate.file, self.root),
-            candidate.brief.record.remote_id,
-            tuple(sorted(files)),
-            candidate.brief.can_be_read,
-        )
-        self.result.imported.append(taken)
+        self.result.imported.append(replace(candidate, written=tuple(sorted(files))))
 
     def write(self) -> None:
         """Write files first, then the journal entries that rely on them, `TOGETHER` at a time."""

@@ -29,7 +29,6 @@ from reconciler.features.import_ import grafana, openslo, prometheus
 from reconciler.features.import_.match_declared import (
     Brief,
     ImportOrigin,
-    Naming,
     content_mark,
     mentions_in,
     packed,
@@ -128,30 +127,28 @@ def records_of(
     foreign: Sequence[Converted], withheld: Withheld, beside: Beside
 ) -> Iterator[ImportRecord | Left]:
     """Yield the records of all converted resources; no name depends on their order."""
-    namings, left_over = with_unique_names(foreign, beside.ids, beside.met)
+    resources, left_over = with_unique_names(foreign, beside.ids, beside.met)
     yield from left_over
-    for naming in namings:
-        made = naming.made
-        called = f"{made.kind.name} `{named(naming.handle)}` ({made.where})"
-        if naming.why_not:
-            code = ExitCode.DONE if naming.is_twin else ExitCode.INVALID
-            yield Left(called, naming.why_not, code)
+    for made in resources:
+        called = f"{made.kind.name} `{named(made.handle)}` ({made.where})"
+        if made.why_not:
+            code = ExitCode.DONE if made.is_twin else ExitCode.INVALID
+            yield Left(called, made.why_not, code)
             continue
-        record = _record(naming, called, withheld)
+        record = _record(made, called, withheld)
         yield record
         if isinstance(record, ImportRecord):
             yield from (Left(f"{called}, {left.what}", left.why) for left in made.left_behind)
 
 
-def _record(naming: Naming, called: str, withheld: Withheld) -> ImportRecord | Left:
-    made = naming.made
-    remote_id = id_given(made.kind, made.name, made.where, naming.remote_id)
+def _record(made: Converted, called: str, withheld: Withheld) -> ImportRecord | Left:
+    remote_id = id_given(made.kind, made.name, made.where, made.remote_id)
     if isinstance(remote_id, Left):
         return remote_id
     if remote_id is None and made.kind.id_form.required:
         reason = (
             "the API cannot create one: make one in the web interface, whatever it says, and "
-            f"give its id with --id '{named(naming.handle)}=ID'"
+            f"give its id with --id '{named(made.handle)}=ID'"
         )
         return Left(called, reason, ExitCode.PARTIAL)
     comments = {**made.comments}
@@ -166,7 +163,7 @@ def _record(naming: Naming, called: str, withheld: Withheld) -> ImportRecord | L
         remote_id=remote_id,
         where=made.where,
         comments=comments,
-        suffix=naming.mark,
+        suffix=made.mark,
         is_converted=True,
     )
     return judged(record, withheld)
@@ -502,7 +499,7 @@ def _record_seen(
             record = ImportRecord(
                 kind=kind,
                 spec=seen.document,
-                remote_id=None if known is None else kind.normal_id(known),
+                remote_id=None if known is None else kind.id_form.normal(known),
                 where="live",
                 untold=tuple(_unreported(seen, kind)),
             )

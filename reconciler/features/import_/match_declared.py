@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path as File
 from typing import Literal, TypeAlias
 
-from reconciler.document import Json, Path, digest, value_at
+from reconciler.document import Json, Path, digest, value_at, with_value
 from reconciler.errors import ExitCode
 from reconciler.features.import_.records import Converted, ImportRecord, Left, named
 from reconciler.journal.history import History
@@ -151,61 +151,43 @@ TWIN = "the same is in these documents twice: one manifest is made of both"
 _SELECTS = re.compile(r"(.+)\[([^\[\]]+)\]", re.DOTALL)
 
 
-@dataclass(slots=True, eq=False)
-class Naming:
-    """The names of a resource: `handle` for people and `--id`, `mark` in its manifest's name.
-
-    `remote_id` is the id that it was assigned, "" for none. A twin, or a resource with a reason in
-    `why_not`, is not imported.
-    """
-
-    made: Converted
-    handle: str
-    mark: str = ""
-    remote_id: str = ""
-    why_not: str = ""
-    is_twin: bool = False
-
-
 def with_unique_names(
     made: Sequence[Converted], ids: Mapping[str, str], met: set[str]
-) -> tuple[list[Naming], list[Left]]:
-    """Return the names of each resource, with its own id of `ids`, and the ids left over.
+) -> tuple[list[Converted], list[Left]]:
+    """Return the resources with their names, each with its own id of `ids`, and the ids left over.
 
     The names that `--id` accepts are added to `met`.
 
     Resources of one name are distinguished by severity, else by the first different label in
     alphabetical order, else by digits of their digests.
     """
-    namings = [Naming(resource, resource.name) for resource in made]
-    firsts = [*_without_twins(namings)]
-    alike: dict[tuple[str, str], list[Naming]] = defaultdict(list)
-    for naming in firsts:
-        alike[naming.made.kind.name, plain_name(naming.made.name)].append(naming)
+    named_all = [replace(resource, handle=resource.name) for resource in made]
+    firsts = [*_without_twins(named_all)]
+    alike: dict[tuple[str, str], list[Converted]] = defaultdict(list)
+    for resource in firsts:
+        alike[resource.kind.name, plain_name(resource.name)].append(resource)
     for group in alike.values():
         if len(group) > 1:
-            for naming, mark in zip(group, marks_of(group), strict=True):
-                naming.handle = f"{naming.made.name}[{mark}]"
-                naming.mark = "" if naming.made.labels is None else mark
-    return namings, [*_hand_out(firsts, ids, met)] if ids else []
+            for resource, mark in zip(group, marks_of(group), strict=True):
+                resource.handle = f"{resource.name}[{mark}]"
+                resource.mark = "" if resource.labels is None else mark
+    return named_all, [*_hand_out(firsts, ids, met)] if ids else []
 
 
-def _without_twins(given: Sequence[Naming]) -> Iterator[Naming]:
+def _without_twins(given: Sequence[Converted]) -> Iterator[Converted]:
     """Yield the resources without repetitions; a resource without labels stays."""
     seen: set[tuple[str, str, str]] = set()
-    for naming in given:
-        made = naming.made
+    for made in given:
         key = (made.kind.name, made.name, made.digest)
         if made.labels is not None and key in seen:
-            naming.why_not, naming.is_twin = TWIN, True
+            made.why_not, made.is_twin = TWIN, True
         else:
             seen.add(key)
-            yield naming
+            yield made
 
 
-def marks_of(given: Sequence[Naming]) -> list[str]:
+def marks_of(made: Sequence[Converted]) -> list[str]:
     """Return a mark for each of the resources of one name, all unique."""
-    made = [naming.made for naming in given]
     holders: dict[str, list[tuple[int, str]]] = defaultdict(list)
     for nth, resource in enumerate(made):
         for name, value in (resource.labels or {}).items():
@@ -224,60 +206,62 @@ def marks_of(given: Sequence[Naming]) -> list[str]:
     ]
 
 
-def _hand_out(firsts: Sequence[Naming], ids: Mapping[str, str], met: set[str]) -> Iterator[Left]:
+def _hand_out(firsts: Sequence[Converted], ids: Mapping[str, str], met: set[str]) -> Iterator[Left]:
     """Assign each id to its resource; yield those that fit several resources of a kind."""
-    by_name: dict[str, list[Naming]] = defaultdict(list)
-    for naming in firsts:
-        met.update((naming.made.name, naming.handle))
-        by_name[naming.made.name].append(naming)
-    owners: dict[tuple[str, str], list[Naming]] = defaultdict(list)
+    by_name: dict[str, list[Converted]] = defaultdict(list)
+    for made in firsts:
+        met.update((made.name, made.handle))
+        by_name[made.name].append(made)
+    given: list[tuple[Converted, str]] = []
     for key, remote_id in ids.items():
         found = by_name.get(key) or _selected(key, by_name)
         if found:
             met.add(key)
-        of_kind: dict[str, list[Naming]] = defaultdict(list)
-        for naming in found:
-            of_kind[naming.made.kind.name].append(naming)
-        for kind, namings in of_kind.items():
-            if len(namings) > 1:
-                yield _ambiguous(key, kind, namings)
+        of_kind: dict[str, list[Converted]] = defaultdict(list)
+        for made in found:
+            of_kind[made.kind.name].append(made)
+        for kind, alike in of_kind.items():
+            if len(alike) > 1:
+                yield _ambiguous(key, kind, alike)
             else:
-                owners[kind, remote_id.lower()].append(namings[0])
-                namings[0].remote_id = remote_id
-    _refuse_shared(owners)
+                given.append((alike[0], remote_id.lower()))
+                alike[0].remote_id = remote_id
+    _refuse_shared(given)
 
 
-def _selected(key: str, by_name: Mapping[str, Sequence[Naming]]) -> list[Naming]:
+def _selected(key: str, by_name: Mapping[str, Sequence[Converted]]) -> list[Converted]:
     """Return the resources for `NAME[LABEL]`: a mark, the value of a label, or `label=value`."""
     found = _SELECTS.fullmatch(key)
     if found is None:
         return []
     same = by_name.get(found[1], ())
-    labelled = [(naming, naming.made.labels or {}) for naming in same]
-    return [naming for naming in same if naming.handle == key][:1] or [
-        naming
-        for naming, labels in labelled
+    labelled = [(made, made.labels or {}) for made in same]
+    return [made for made in same if made.handle == key][:1] or [
+        made
+        for made, labels in labelled
         if found[2] in (*labels.values(), *map("=".join, labels.items()))
     ]
 
 
-def _ambiguous(key: str, kind: str, namings: Sequence[Naming]) -> Left:
-    shown = first_few([f"`{named(naming.handle)}`" for naming in namings], MOST_NAMED)
-    reason = f"{len(namings)} of {kind} are called so: name one of {shown}"
+def _ambiguous(key: str, kind: str, alike: Sequence[Converted]) -> Left:
+    shown = first_few([f"`{named(made.handle)}`" for made in alike], MOST_NAMED)
+    reason = f"{len(alike)} of {kind} are called so: name one of {shown}"
     return Left(f"--id `{named(key)}`", reason, ExitCode.INVALID)
 
 
-def _refuse_shared(owners: Mapping[tuple[str, str], Sequence[Naming]]) -> None:
+def _refuse_shared(given: Sequence[tuple[Converted, str]]) -> None:
     """Refuse resources that share an id, and resources with several ids."""
-    for (_, remote_id), namings in owners.items():
-        for naming in namings:
-            others = [named(other.handle) for other in namings if other is not naming]
-            if others:
-                naming.why_not = f"its id {named(remote_id)} is given to `{others[0]}` too"
-    counts = Counter(naming for namings in owners.values() for naming in {*namings})
-    for naming, count in counts.items():
-        if count > 1:
-            naming.why_not = f"--id gives it {count} ids: {named(naming.made.name)} has one"
+    for made, remote_id in given:
+        ids = {known for other, known in given if other is made}
+        others = [
+            other.handle
+            for other, known in given
+            if other is not made and other.kind is made.kind and known == remote_id
+        ]
+        if len(ids) > 1:
+            made.why_not = f"--id gives it {len(ids)} ids: {named(made.name)} has one"
+        elif others:
+            made.why_not = f"its id {named(remote_id)} is given to `{named(others[0])}` too"
 
 
 @dataclass(frozen=True, slots=True)
@@ -340,19 +324,11 @@ def with_references(
             comments[mention.path] = IN_A_CIRCLE.format(ref=other)
         else:
             references[mention.path] = expression(ExpressionKind.REFERENCE, str(other))
-    written = _written(spec, (), references) if references else written_out(spec)
+    written: Json = written_out(spec)
+    for path, text in references.items():
+        written = with_value(written, path, text)
     assert isinstance(written, dict)  # noqa: S101 - an object stays one
     return written, comments
-
-
-def _written(value: Json, path: Path, references: Mapping[Path, str]) -> Json:
-    if isinstance(value, dict):
-        return {key: _written(member, (*path, key), references) for key, member in value.items()}
-    if isinstance(value, list):
-        return [
-            _written(element, (*path, index), references) for index, element in enumerate(value)
-        ]
-    return references[path] if path in references else written_out(value)
 
 
 def circles_in(edges: Mapping[Ref, Iterable[Ref]]) -> dict[Ref, int]:
@@ -463,11 +439,15 @@ class Brief:
 
 @dataclass(frozen=True, slots=True)
 class NamedImport:
-    """A record to import, with its name; `file` is its place, once that is chosen."""
+    """A record to import, with its name; `file` is its place, once that is chosen.
+
+    `written` are the files that were written for it.
+    """
 
     brief: Brief
     ref: Ref
     file: File = File()
+    written: tuple[File, ...] = ()
 
 
 @dataclass(slots=True)
@@ -496,7 +476,7 @@ class There:
         kind = BY_NAME[manifest.ref.kind]
         declared = kind.declared_id(manifest)
         known = self.history.of(manifest.ref).remote_id if declared is None else declared
-        return None if known is None else kind.normal_id(known)
+        return None if known is None else kind.id_form.normal(known)
 
     def ids(self) -> dict[Ref, RemoteId]:
         """Return the known ids by manifest."""
@@ -541,7 +521,7 @@ class There:
             if kind is None or ref in taken or memory.pending is not None or not fits:
                 continue
             known = memory.remote_id
-            thing = object_of(kind, None if known is None else kind.normal_id(known))
+            thing = object_of(kind, None if known is None else kind.id_form.normal(known))
             if thing is not None:
                 found[thing] = ref.name
         return found

@@ -20,6 +20,9 @@ from reconciler.syntax.expressions import Expression, ExpressionKind, escaped, e
 Values = tuple[ProjectVariable, ...]
 """The values at one place, one for each environment."""
 
+_Differing = list[tuple[Path, Values | None]]
+"""The places that differ, with their values; None for an inner id that is left out."""
+
 Key = tuple[str, str]
 _TOO_GENERAL = frozenset(
     ("value", "query", "name", "text", "title", "description", "promql", "luceneQuery", "id")
@@ -67,7 +70,7 @@ def parameterised(
         if record.remote_id is not None
     }
     naming = _Naming(tuple(found), known, result.variables)
-    joined: list[tuple[dict[str, ImportRecord], _Joined]] = []
+    joined: list[tuple[dict[str, ImportRecord], _Differing]] = []
     for key, of in by_key.items():
         single = {
             name: records_of_name[0]
@@ -102,36 +105,26 @@ def _only(record: ImportRecord, name: str, here: str, suffix: str) -> ImportReco
     return replace(record, only=(name,), ids=ids, suffix=suffix, elsewhere=name != here)
 
 
-@dataclass(slots=True)
-class _Joined:
-    """The differences, place by place, and the inner ids that are left out because they differ."""
-
-    differing: list[tuple[Path, Values]] = field(default_factory=list)
-    left_out: set[Path] = field(default_factory=set)
-
-
 def _join(
     single: Mapping[str, ImportRecord], things: Mapping[tuple[str, RemoteId], Key]
-) -> _Joined:
+) -> _Differing:
     """Return the differences. Raises _ApartError."""
     records = [*single.values()]
     kind = records[0].kind
     named = {path: kind_name for path, kind_name, _ in references_in(records[0].spec, kind.spec)}
-    joined = _Joined()
-    for path, values in _differing(
-        [record.spec for record in records], Facts(part=kind.spec), (), joined
-    ):
-        meant = (
-            {things.get((named[path], str(value))) for value in values} if path in named else {None}
-        )
+    found: _Differing = []
+    for path, values in _differing([record.spec for record in records], Facts(part=kind.spec), ()):
+        meant: set[Key | None] = {None}
+        if values is not None and path in named:
+            meant = {things.get((named[path], str(value))) for value in values}
         if None in meant or len(meant) > 1:
-            joined.differing.append((path, values))
-    return joined
+            found.append((path, values))
+    return found
 
 
 def _differing(
-    values: Sequence[Json], facts: Facts, path: Path, joined: _Joined
-) -> Iterator[tuple[Path, Values]]:
+    values: Sequence[Json], facts: Facts, path: Path
+) -> Iterator[tuple[Path, Values | None]]:
     first = values[0]
     if all(type(value) is type(first) and identical(value, first) for value in values):
         return
@@ -146,26 +139,17 @@ def _differing(
         fields = facts_of(facts.part) if facts.part is not None else {}
         for key in objects[0]:
             members = [value[key] for value in objects]
-            inner = fields.get(key, facts.values or NOTHING)
-            yield from _differing(members, inner, (*path, key), joined)
+            yield from _differing(members, fields.get(key, facts.values or NOTHING), (*path, key))
     elif len(lists) == len(values) and len({*map(len, lists)}) == 1:
-        yield from _in_lists(lists, facts, path, joined)
+        own = facts.keyed.identity if facts.keyed is not None else ()
+        for index, items in enumerate(zip(*lists, strict=True)):
+            here: Path = (*path, index)
+            for place, found in _differing(items, facts.items or NOTHING, here):
+                # Each environment assigned its own id, and keeps it where none is written.
+                is_own = own[:1] == ("id",) and place == (*here, *own)
+                yield ((*here, "id"), None) if is_own else (place, found)
     else:
         raise _ApartError(path)
-
-
-def _in_lists(
-    lists: Sequence[list[Json]], facts: Facts, path: Path, joined: _Joined
-) -> Iterator[tuple[Path, Values]]:
-    own = facts.keyed.identity if facts.keyed is not None else ()
-    for index, items in enumerate(zip(*lists, strict=True)):
-        here: Path = (*path, index)
-        for place, found in _differing(items, facts.items or NOTHING, here, joined):
-            if own[:1] == ("id",) and place == (*here, *own):
-                # Each environment assigned its own id, and keeps it where none is written.
-                joined.left_out.add((*here, "id"))
-            else:
-                yield place, found
 
 
 @dataclass(slots=True)
@@ -178,10 +162,10 @@ class _Naming:
     uses: dict[Values, list[tuple[Key, Path]]] = field(default_factory=lambda: defaultdict(list))
     names: dict[Values, str] = field(default_factory=dict)
 
-    def note(self, key: Key, joined: _Joined) -> None:
+    def note(self, key: Key, differing: _Differing) -> None:
         """Add the uses of values, before any of them gets a name."""
-        for path, values in joined.differing:
-            for piece in _pieces(values):
+        for path, values in differing:
+            for piece in () if values is None else _pieces(values):
                 if isinstance(piece, tuple):
                     self.uses[piece].append((key, path))
 
@@ -271,11 +255,12 @@ def _reads_back(written: str, pieces: Sequence[str | Values]) -> bool:
 
 
 def _record(
-    single: Mapping[str, ImportRecord], joined: _Joined, naming: _Naming, here: str
+    single: Mapping[str, ImportRecord], differing: _Differing, naming: _Naming, here: str
 ) -> ImportRecord:
     record = single[here]
-    spec = deepcopy(record.spec) if joined.left_out else record.spec
-    for *holder, key in joined.left_out:
+    left_out = {path for path, values in differing if values is None}
+    spec = deepcopy(record.spec) if left_out else record.spec
+    for *holder, key in left_out:
         item = value_at(spec, holder)
         assert isinstance(item, dict)  # noqa: S101 - the id was found in it
         del item[str(key)]
@@ -285,7 +270,9 @@ def _record(
     return replace(
         record,
         spec=spec,
-        expressions={path: _written(values, naming) for path, values in joined.differing},
+        expressions={
+            path: _written(values, naming) for path, values in differing if values is not None
+        },
         ids=known,
         only=() if single.keys() >= naming.known.keys() else tuple(single),
     )

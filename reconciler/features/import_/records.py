@@ -17,7 +17,16 @@ from types import MappingProxyType
 from typing import Any, Final, Protocol, TypeVar
 
 from reconciler.api.secret import SHORTEST_REDACTED, Redaction
-from reconciler.document import ABSENT, Json, Missing, Path, each_text, texts_at, value_at
+from reconciler.document import (
+    ABSENT,
+    Json,
+    Missing,
+    Path,
+    each_text,
+    texts_at,
+    value_at,
+    with_value,
+)
 from reconciler.errors import ExitCode
 from reconciler.kinds.field_traits import IdValue, Part
 from reconciler.kinds.judge_spec import SpecReport, judge
@@ -29,8 +38,7 @@ from reconciler.redaction.templates import SecretHole, Template, seal, written_o
 from reconciler.report.safe import safe
 from reconciler.syntax.diagnostic import Finding, Severity
 from reconciler.workspace.compose import UnwritableError, check_writable
-from reconciler.workspace.expression_scope import SHORTEST_FOUND_INSIDE, Scope, Withheld
-from reconciler.workspace.interpolate import fill
+from reconciler.workspace.expression_scope import SHORTEST_FOUND_INSIDE, Scope, Withheld, fill
 from reconciler.workspace.layout import describe_unreported
 
 LITERAL_KEY = "M313"
@@ -134,7 +142,7 @@ def record_of(
     spec = document if isinstance(document, dict) else {}
     if kind.inner_id and remote_id is None:
         remote_id = _id_at(kind, spec, kind.inner_id)
-    spec = _without(spec, kind.inner_id)
+    spec = with_value(spec, kind.inner_id, ABSENT)  # type: ignore[assignment]  # an object
     record = ImportRecord(kind=kind, spec=spec, remote_id=remote_id, where=where)
     if remote_id is None and record.title:
         given = id_given(kind, record.title, where, ids.get(record.title, ""))
@@ -235,16 +243,6 @@ def _refused(record: ImportRecord, why: str) -> Left:
 
 def _at(path: Path) -> str:
     return f", at {'.'.join(map(str, path))[:200]}" if path else ""
-
-
-def _without(spec: dict[str, Json], path: tuple[str, ...]) -> dict[str, Json]:
-    if not path:
-        return spec
-    first, *rest = path
-    inner = spec.get(first)
-    if not rest:
-        return {key: value for key, value in spec.items() if key != first}
-    return {**spec, first: _without(inner, tuple(rest))} if isinstance(inner, dict) else spec
 
 
 def _id_at(kind: Kind, document: Json, path: Path) -> RemoteId | None:
@@ -383,7 +381,7 @@ LONGEST_NAMED = 120
 MOST_DIGITS = 15
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Converted:
     """A resource as the `spec` of a manifest; `comments` are about the places below them.
 
@@ -391,7 +389,9 @@ class Converted:
     place, which is added once the converter is done.
 
     Resources of one `name` get different manifest names by their `labels`, else by the `digest` of
-    their source. `labels` is None for a resource that has no labels.
+    their source. `labels` is None for a resource that has no labels. `handle` is then its name for
+    people and `--id`, and `mark` is added to the name of its manifest. `remote_id` is the id that
+    `--id` gives it, "" for none. A twin, or a resource with a reason in `why_not`, is not imported.
     """
 
     kind: Kind
@@ -402,6 +402,11 @@ class Converted:
     labels: Mapping[str, str] | None = None
     digest: str = ""
     where: str = ""
+    handle: str = ""
+    mark: str = ""
+    remote_id: str = ""
+    why_not: str = ""
+    is_twin: bool = False
 
 
 @dataclass(frozen=True, slots=True)

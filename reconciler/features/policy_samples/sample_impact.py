@@ -42,7 +42,7 @@ from reconciler.journal.entries import Started, WrittenEntry
 from reconciler.journal.history import once_written
 from reconciler.kinds import BY_NAME
 from reconciler.kinds.assumed_reads import text
-from reconciler.kinds.kind import Kind, Sending, WriteResult, observe
+from reconciler.kinds.kind import Kind, Sending, observe
 from reconciler.kinds.log_policy_set import INCLUDES, IS, IS_NOT, STARTS, NameMatcher
 from reconciler.kinds.log_policy_set.remote import bulk_test
 from reconciler.model.quoting import listed, quoted
@@ -514,12 +514,8 @@ class Proving:
     async def _sent_back(
         self, kind: Kind, back: Sending, overwrite: Overwritten, said: str
     ) -> Proved:
-        answer: WriteResult
-        try:
-            # An overwrite of a list returns no id.
-            answer = next(iter(await kind.remote.write(self.api, [back], lambda *_: None)))
-        except ReconcilerError as error:
-            answer = error
+        # An overwrite of a list returns no id.
+        (answer,) = await kind.remote.write(self.api, [back], lambda *_: None)
         outcome = outcome_of(back, answer)
         stopped_by = answer if isinstance(answer, ReconcilerError) else None
         entry = self.scribe.closing(back.change, outcome)

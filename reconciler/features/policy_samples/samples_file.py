@@ -14,6 +14,7 @@ from typing import Any, Final
 from reconciler.document import Json, Path, stored_name, value_at
 from reconciler.features.policy_samples.policy_impact import PolicySample, PolicySamples, Samples
 from reconciler.kinds import BY_NAME
+from reconciler.kinds.shape import EACH, places
 from reconciler.project import ProjectFile
 from reconciler.records.listings import POLICY_SEVERITIES
 from reconciler.syntax.diagnostic import Advice, Complaint, Finding, Severity, warning
@@ -95,12 +96,8 @@ def _policies(loader: Loader) -> set[str] | None:
     """Return the names of all policies after the run, or None if no manifest declares the list."""
     manifests = [declared.manifest for declared in loader.declared]
     lists = [manifest for manifest in manifests if BY_NAME[manifest.ref.kind].singleton]
-    names = (
-        value_at(item, ("policy", "name"))
-        for manifest in lists
-        if isinstance(items := manifest.spec.get("policies"), list)
-        for item in items
-    )
+    steps = ("policies", EACH, "policy", "name")
+    names = (name for manifest in lists for _, name in places(manifest.spec, *steps))
     return {stored_name(name) for name in names if isinstance(name, str)} if lists else None
 
 

@@ -42,7 +42,7 @@ from reconciler.journal.store import LockTimeout
 from reconciler.journal.writes import LAST, before_run, chosen_run, is_apply
 from reconciler.model import Plan, Ref, RollsBack, Written
 from reconciler.model.quoting import and_more, listed, plain
-from reconciler.operations.added_by_features import ProposedEdits, TextEdit, wait_before_lock
+from reconciler.operations.added_by_features import ProposedEdits, wait_before_lock
 from reconciler.operations.apply_plan import Consent, plan_and_apply
 from reconciler.operations.open_project import Options
 from reconciler.operations.open_session import Session, open_target
@@ -59,8 +59,8 @@ from reconciler.report.markdown import (
     Fold,
     code,
     fenced,
+    markdown_table,
     sentence,
-    table_row,
     with_folds,
 )
 from reconciler.report.plan.document import plan_json
@@ -73,10 +73,11 @@ from reconciler.report.reasons import (
     words_of,
 )
 from reconciler.report.safe import json_text, safe
-from reconciler.report.table import Colour, Style, fitted, wrapped
+from reconciler.report.table import Colour, Style, fitted, item_lines
 from reconciler.report.words import plural
 from reconciler.runtime.advice import from_journal, in_git
 from reconciler.syntax.diagnostic import Complaint
+from reconciler.workspace.manifest_edits import Edited
 from reconciler.workspace.write_files import replace_text
 
 _LONGEST_CELL = 80
@@ -96,7 +97,7 @@ class WrittenBack:
 
     environment: str
     run: str
-    files: Sequence[TextEdit]
+    files: Sequence[Edited]
     unplaced: Sequence[Unplaced]
     replaced: Sequence[SharedPlace] = ()
     commit: str = ""
@@ -181,18 +182,14 @@ def written_text(made: WrittenBack, style: Style) -> str:
     """Return the diff of each file, what cannot be placed, and the counts."""
     lines = [fix_diff(file.name, file.before, file.after) for file in made.files]
     for name, why in _rows(made.replaced):
-        lines.append(f"  ~ {safe(name)}")
-        lines.extend(wrapped(f"{_REPLACED}: {why}", style, Colour.CYAN))
+        lines += item_lines(f"~ {name}", [f"{_REPLACED}: {why}"], style)
     for left in made.unplaced:
-        lines.append(f"  {style.paint(f'x {safe(str(left.ref))}', Colour.RED)}")
-        for fact in _facts(left, made.environment):
-            lines.extend(wrapped(fact, style, Colour.CYAN))
+        lines += item_lines(f"x {left.ref}", _facts(left, made.environment), style, Colour.RED)
         if left.override:
             # At the left edge, so that it can be pasted.
             lines.extend(("", *map(safe, left.override.splitlines()), ""))
     for name, why in replace(made, unplaced=()).left:
-        lines.append(f"  {style.paint(f'x {safe(name)}', Colour.RED)}")
-        lines.extend(wrapped(why, style, Colour.CYAN))
+        lines += item_lines(f"x {name}", [why], style, Colour.RED)
     if made.revert:
         lines.append(_REVERT.format(made.revert))
     lines.append(fitted(style.paint(f"Manifests as {made.summary}.", Colour.BOLD), style))
@@ -225,10 +222,8 @@ def written_markdown(made: WrittenBack) -> str:
 
 
 def _table(title: str, rows: Sequence[tuple[str, str]]) -> list[str]:
-    cells = [
-        table_row(code(name, _LONGEST_CELL), code(why, 4 * _LONGEST_CELL)) for name, why in rows
-    ]
-    return [f"| {title} | why |", "|---|---|", *cells, ""] if rows else []
+    cells = [(code(name, _LONGEST_CELL), code(why, 4 * _LONGEST_CELL)) for name, why in rows]
+    return [*markdown_table((title, "why"), cells, list, len(cells))]
 
 
 @with_config(ConfigDict(extra="forbid"))
@@ -356,8 +351,8 @@ def write_manifests(
     files = back.files()
     if not only_shown:
         for file in files:
-            script = file.script
-            replace_text(script.path, script.name, back.roots, before=script.text, after=file.after)
+            path = file.script.path
+            replace_text(path, file.name, back.roots, before=file.before, after=file.after)
     left = {left.ref: left for left in left_of(back)} | {
         change.ref: Unplaced(ref=change.ref, why=words_of(change.reasons[0], change.ref))
         for change in found.blocked
@@ -367,10 +362,7 @@ def write_manifests(
     return WrittenBack(
         environment=session.name,
         run=entry.run,
-        files=[
-            TextEdit(name=file.script.name, before=file.script.text, after=file.after)
-            for file in files
-        ],
+        files=files,
         unplaced=[left[ref] for ref in sorted(left)],
         replaced=back.replaced(),
         commit=commit[:SHORT_COMMIT],

@@ -384,7 +384,7 @@ def _beside(history: History, found: Found) -> list[model.Manifest]:
 
 def _object(ref: model.Ref, memory: Memory) -> tuple[str, model.RemoteId | None]:
     kind, known = BY_NAME[ref.kind], memory.remote_id
-    return ref.kind, None if known is None or kind.singleton else kind.normal_id(known)
+    return ref.kind, None if known is None or kind.singleton else kind.id_form.normal(known)
 
 
 _KEEP: Final = "keep what was rolled back"

@@ -16,6 +16,7 @@ from reconciler.document import (
     Missing,
     Shape,
     by_identity,
+    overlay,
     same,
 )
 from reconciler.features.rollback.write_back import (
@@ -121,7 +122,7 @@ class _Patch:
         patch = self._towards(manifest.spec, back.now(manifest), wanted, shape)
         new = written_out(pointing({back.session.name: patch}, back.targets(self.ref)))
         known = Place(original.script, original.nth, (OVERRIDES,)).value
-        return _merged(known if isinstance(known, dict) else {}, new)
+        return overlay(known, new)  # type: ignore[return-value]  # `new` is there
 
     def _towards(
         self, written: Json | Missing, now: Json | Missing, wanted: Json, shape: Shape
@@ -149,7 +150,7 @@ class _Patch:
         if mine is None or old is None or new is None:
             return wanted
         return [
-            _merged(
+            overlay(  # type: ignore[misc]  # an item is there
                 _identity_only(item, shape.identity),
                 self._towards(mine.get(name, ABSENT), old.get(name, ABSENT), item, shape.item),
             )
@@ -162,12 +163,6 @@ def _identity_only(item: Json, path: tuple[str, ...]) -> Json:
     if not path or not isinstance(item, dict):
         return item
     return {path[0]: _identity_only(item[path[0]], path[1:])}
-
-
-def _merged(known: Json, new: Json) -> Json:
-    if not isinstance(known, dict) or not isinstance(new, dict):
-        return new
-    return {**known, **{key: _merged(known.get(key), value) for key, value in new.items()}}
 
 
 def _holding(back: WayBack, overrides: Mapping[Ref, Json]) -> dict[Ref, Json]:

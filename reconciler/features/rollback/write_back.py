@@ -12,7 +12,6 @@ import re
 from bisect import bisect
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from difflib import SequenceMatcher
 from functools import cached_property
 from pathlib import Path as File
 from typing import Final, TypeAlias
@@ -25,12 +24,13 @@ from reconciler.document import (
     Path,
     Shape,
     by_identity,
-    canonical_text,
     differences,
     followed,
+    partners_of,
     same,
     towards,
     value_at,
+    with_value,
 )
 from reconciler.journal.history import History
 from reconciler.kinds import BY_NAME
@@ -40,7 +40,15 @@ from reconciler.operations.open_session import Session, files_naming
 from reconciler.project import ProjectVariable
 from reconciler.redaction.templates import pointing, resolve, written_out
 from reconciler.syntax.diagnostic import Complaint
-from reconciler.syntax.expressions import OPEN, Expression, ExpressionKind, escaped, parts_of, whole
+from reconciler.syntax.expressions import (
+    OPEN,
+    Expression,
+    ExpressionKind,
+    escaped,
+    parts_of,
+    refitted,
+    whole,
+)
 from reconciler.syntax.files import read_file
 from reconciler.syntax.read_text import read_text
 from reconciler.workspace.expression_scope import Scope, along, spelled
@@ -52,6 +60,7 @@ from reconciler.workspace.manifest_edits import (
     Script,
     WovenError,
     parts_of_edit,
+    spelled_like,
     text_after,
 )
 from reconciler.workspace.reuse import FOR_EACH, written_items
@@ -111,43 +120,6 @@ NewValue: TypeAlias = "tuple[Place, Json | Missing]"
 """A place, and the value that is to be written there."""
 
 
-@dataclass(slots=True)
-class ValueFinder:
-    """Finds where values are written. `project` is the project file, None if there is none."""
-
-    originals: Originals
-    project: File | None
-    environment: str
-
-    def item_of(self, manifest: Manifest, original: Original) -> Place | None:
-        """Return the place of the item of `forEach` that a manifest is made of."""
-        member = manifest.source.item
-        items = Place(original.script, original.nth, (FOR_EACH,))
-        written = written_items(items.value) if items.value is not ABSENT else None
-        found = self.behind(written, items, None) if isinstance(written, str) else items
-        return None if found is None or member is None else found.at(member.number - 1)
-
-    def behind(self, text: str, here: Place, item: Place | None) -> Place | None:
-        """Return where the value of a text that is one expression is written."""
-        match whole(text):
-            case Expression(word=ExpressionKind.FILE, name=name):
-                script = self.originals.script_at(here.script.path.parent / name)
-                values = [] if script is None else script.values
-                held = [nth for nth, value in enumerate(values) if value is not None]
-                return Place(script, held[0]) if script is not None and len(held) == 1 else None
-            case Expression(word=ExpressionKind.VARIABLE, name=name):
-                return self._variable(name)
-            case Expression(word=ExpressionKind.EACH, name=name) if item is not None:
-                return _along(item, name)
-            case _:
-                return None
-
-    def _variable(self, name: str) -> Place | None:
-        script = None if self.project is None else self.originals.script_at(self.project)
-        path = "environments", self.environment, "variables"
-        return None if script is None else _along(Place(script, 0, path), name)
-
-
 def _along(place: Place, name: str) -> Place | None:
     values = place.value
     found = along(values, name) if isinstance(values, dict) else None
@@ -158,14 +130,17 @@ def _along(place: Place, name: str) -> Place | None:
 class Respelling:
     """Writer of what one manifest is to declare, in the spelling of its files.
 
-    `targets` are the resources that have an id, which a text refers to. With `in_place`, a value
-    replaces `${var:}`, and the variable stays. `found` are the values to write at other places.
+    `project` is the project file, None if there is none. `targets` are the resources that have an
+    id, which a text refers to. With `in_place`, a value replaces `${var:}`, and the variable stays.
+    `item` is the place of the item of `forEach` that it is made of. `found` are the values to write
+    at other places.
     """
 
-    finder: ValueFinder
-    item: Place | None
+    originals: Originals
+    project: File | None
     targets: Mapping[str, Ref | str]
-    in_place: bool = False
+    in_place: bool
+    item: Place | None = None
     found: list[NewValue] = field(default_factory=list)
 
     def at(
@@ -180,7 +155,7 @@ class Respelling:
             return self._fields(written, now, wanted, shape, here)
         if isinstance(written, list) and isinstance(now, list) and isinstance(wanted, list):
             return self._items(written, now, wanted, shape, here)
-        return _spelled_like(written, self.out(wanted))
+        return spelled_like(self.out(wanted), written, shape)
 
     def out(self, value: Json) -> Json:
         """Return a value as a manifest writes it."""
@@ -215,7 +190,8 @@ class Respelling:
             return self.out(wanted)
         mine, theirs = by_identity(now, shape), by_identity(wanted, shape)
         if mine is None or theirs is None:
-            origins = [*_paired(now, wanted)]
+            pairs = partners_of(now, wanted, shape.item)
+            origins = [*map(pairs.get, range(len(wanted)))]
         else:
             places = {name: nth for nth, name in enumerate(mine)}
             origins = [places.get(name) for name in theirs]
@@ -241,9 +217,37 @@ class Respelling:
         return self._parts(written, text, here) if isinstance(text, str) else text
 
     def _place_of(self, part: Expression, here: Place) -> Place | None:
-        if part.word not in _ELSEWHERE or (self.in_place and part.word is ExpressionKind.VARIABLE):
+        if self.in_place and part.word is ExpressionKind.VARIABLE:
             return None
-        return self.finder.behind(part.spot.written, here, self.item)
+        return self.behind(part, here)
+
+    def find_item(self, manifest: Manifest, original: Original) -> None:
+        """Find the place of the item of `forEach` that a manifest is made of."""
+        member = manifest.source.item
+        items = Place(original.script, original.nth, (FOR_EACH,))
+        written = written_items(items.value) if items.value is not ABSENT else None
+        found: Place | None = items
+        if isinstance(written, str):
+            named = whole(written)
+            found = None if named is None else self.behind(named, items)
+        self.item = None if found is None or member is None else found.at(member.number - 1)
+
+    def behind(self, part: Expression, here: Place) -> Place | None:
+        """Return where the value of an expression is written, None if that is no other place."""
+        match part.word:
+            case ExpressionKind.FILE:
+                script = self.originals.script_at(here.script.path.parent / part.name)
+                values = [] if script is None else script.values
+                held = [nth for nth, value in enumerate(values) if value is not None]
+                return Place(script, held[0]) if script is not None and len(held) == 1 else None
+            case ExpressionKind.VARIABLE if self.project is not None:
+                script = self.originals.script_at(self.project)
+                path = "environments", self.originals.environment, "variables"
+                return None if script is None else _along(Place(script, 0, path), part.name)
+            case ExpressionKind.EACH if self.item is not None:
+                return _along(self.item, part.name)
+            case _:
+                return None
 
     def _parts(self, written: str, text: str, here: Place) -> str:
         """Return a longer text: with another value of one expression, or with other words."""
@@ -262,7 +266,9 @@ class Respelling:
             place, middle = values[0]
             self.found.append((place, _of_type(place.value, middle)))
             return written
-        return _refitted(text, [*zip(parts, texts, strict=True)])
+        pairs = zip(parts, texts, strict=True)
+        values_now = [(part, value) for part, value in pairs if isinstance(part, Expression)]
+        return refitted(text, values_now) or text
 
     def _known_text(self, part: object, here: Place) -> str | None:
         if isinstance(part, str):
@@ -271,7 +277,7 @@ class Respelling:
             return None
         if part.word not in _ELSEWHERE:
             return part.spot.written
-        place = self.finder.behind(part.spot.written, here, self.item)
+        place = self.behind(part, here)
         value = ABSENT if place is None else place.value
         if isinstance(value, str | int | float) and OPEN not in str(value):
             return spelled(value)
@@ -287,19 +293,6 @@ def _between(text: str, texts: list[str], nth: int) -> str:
     return middle if len(middle.split()) == len(texts[nth].split()) else ""
 
 
-def _refitted(text: str, parts: list[tuple[object, str]]) -> str:
-    """Return a text with its values as expressions again; as it is if that is not unique."""
-    rest, fitted = text, ""
-    for part, value in parts:
-        if not isinstance(part, Expression):
-            continue
-        if not value or rest.count(value) != 1:
-            return text
-        before, rest = rest.split(value)
-        fitted += before + part.spot.written
-    return fitted + rest
-
-
 def _of_type(before: Json | Missing, text: str) -> Json:
     """Return a text as a number or a truth value where that is replaced."""
     if isinstance(before, str):
@@ -309,53 +302,6 @@ def _of_type(before: Json | Missing, text: str) -> Json:
     except ValueError:
         return text
     return found if isinstance(found, int | float) else text
-
-
-def _spelled_like(written: Json, value: Json) -> Json:
-    """Return a whole number as an integer where one is written."""
-    if not isinstance(written, int) or isinstance(written, bool):
-        return value
-    is_digits = isinstance(value, str) and value.lstrip("-").isdigit()
-    is_integer = isinstance(value, float) and value.is_integer()
-    return int(str(value)) if is_digits else int(value) if is_integer else value  # type: ignore[arg-type]  # a float
-
-
-def _paired(now: list[Json], wanted: list[Json]) -> Iterator[int | None]:
-    """Yield the index of the present item for each wanted one: equal ones, and those between."""
-    old, new = (list(map(canonical_text, side)) for side in (now, wanted))
-    for _, first, last, start, end in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
-        yield from (nth if nth < last else None for nth in range(first, first + end - start))
-
-
-def new_values(
-    manifest: Manifest,
-    original: Original,
-    sides: tuple[dict[str, Json], dict[str, Json]],
-    spelling: Respelling,
-) -> list[NewValue]:
-    """Return the values to write, so that a manifest declares the second of two sides.
-
-    The first is what it declares now. Raises WovenError, KeyError or IndexError where a value
-    cannot be placed.
-    """
-    now, wanted = sides
-    shape = BY_NAME[manifest.ref.kind].exact_shape
-    here = Place(original.script, original.nth, ("spec",))
-    own = here.value
-    if isinstance(own, str):
-        after = spelling.at(own, now, wanted, shape, here)
-        return [*spelling.found, *([] if after == own else [(here, after)])]
-    edit = towards(original.spec, spelling.at(original.spec, now, wanted, shape, here))
-    values = list(spelling.found)
-    for script, nth, part in () if edit is None else parts_of_edit(manifest.ref, original, edit):
-        document = script.values[nth]
-        after = followed(document, part, document)
-        if script is original.script and isinstance(document, dict) and isinstance(after, dict):
-            changed = [key for key in ("spec", "overrides") if after.get(key) != document.get(key)]
-            values += [(Place(script, nth, (key,)), after.get(key, ABSENT)) for key in changed]
-        else:
-            values.append((Place(script, nth), after))
-    return values
 
 
 _SHARED: Final = "others use these places too, so they stay as they are"
@@ -391,7 +337,7 @@ def _text_with(script: Script, known: Mapping[tuple[int, Path], Json | Missing])
     documents = dict(enumerate(script.values))
     # What is inside of another new value is written after that.
     for (nth, path), value in sorted(known.items(), key=lambda new: len(new[0][1])):
-        documents[nth] = _with_value(documents[nth], path, value)
+        documents[nth] = with_value(documents[nth], path, value)
     edits = {
         nth: edit
         for nth, document in documents.items()
@@ -405,18 +351,6 @@ def _text_with(script: Script, known: Mapping[tuple[int, Path], Json | Missing])
         where = f"{script.name}:{fork.line}"
         raise WovenError(f"{where} shares it by the anchor `&{fork.anchor}`: edit it by hand")
     return after
-
-
-def _with_value(document: Json, path: Path, value: Json | Missing) -> Json:
-    if not path:
-        return document if value is ABSENT else value
-    step, rest = path[0], path[1:]
-    if isinstance(document, list) and isinstance(step, int):
-        return [*document[:step], _with_value(document[step], rest, value), *document[step + 1 :]]
-    fields = document if isinstance(document, dict) else {}
-    if not rest and value is ABSENT:
-        return {key: field for key, field in fields.items() if key != step}
-    return {**fields, str(step): _with_value(fields.get(str(step)), rest, value)}
 
 
 @dataclass(kw_only=True)
@@ -436,7 +370,7 @@ class WayBack:
     wanted: Mapping[Ref, dict[str, Json]]
     why: dict[Ref, str] = field(default_factory=dict)
     workspace: Workspace = field(init=False)
-    finder: ValueFinder = field(init=False)
+    originals: Originals = field(init=False)
     declared: dict[Ref, tuple[Manifest, Original]] = field(default_factory=dict)
     values: dict[Ref, list[NewValue]] = field(default_factory=dict)
     placed: list[Ref] = field(default_factory=list)
@@ -449,11 +383,11 @@ class WayBack:
         project = self.session.project
         self.aims = dict(self.wanted)
         self.workspace = self._workspaces_with([self.scope])[self.scope.environment]
-        originals = Originals(project.root, self.roots, self.workspace.read, self.session.name)
-        self.finder = ValueFinder(originals, project.file, self.session.name)
+        read, name = self.workspace.read, self.session.name
+        self.originals = Originals(project.root, self.roots, read, name)
         for manifest in self.workspace.manifests:
             if manifest.ref in self.wanted:
-                original = originals.of(manifest)
+                original = self.originals.of(manifest)
                 if original is not None:
                     self.declared[manifest.ref] = manifest, original
         for ref in self.wanted:
@@ -477,29 +411,38 @@ class WayBack:
     ) -> dict[str, Workspace]:
         project = self.session.project
         instead = {file.script.path.resolve(): file.after for file in files}
+        scopes = [replace(scope, variables=self._variables(scope, files)) for scope in scopes]
         return load_workspaces(self._paths, project.root, scopes, project.settings, instead=instead)
 
+    def _variables(self, scope: Scope, files: Sequence[Edited]) -> Mapping[str, ProjectVariable]:
+        """Return the variables of a scope, as the project file has them after its edit."""
+        for file in files:
+            if file.script.path == self.session.project.file:
+                (document,) = read_text(file.after).documents
+                path = "environments", scope.environment, "variables"
+                found = value_at(document.value, path)
+                if isinstance(found, dict):
+                    return found  # type: ignore[return-value]  # as written
+        return scope.variables
+
     @cached_property
-    def _other_workspaces(self) -> dict[str, Workspace]:
-        return self._workspaces_with(self._scopes_elsewhere())
-
-    def after(self, files: Sequence[Edited]) -> Workspace:
-        """Return the workspace of this environment, as it would be with the edited files."""
-        name, variables = self.scope.environment, self.scope.variables
-        scope = replace(self.scope, variables=self._variables(name, variables, files))
-        return self._workspaces_with([scope], files)[name]
-
-    def _scopes_elsewhere(self, files: Sequence[Edited] = ()) -> list[Scope]:
+    def _scopes_elsewhere(self) -> list[Scope]:
         plain = replace(self.scope.without_secrets, may_lack=False)
         is_trial = self.session.environment.emulator is not None
         return [
-            replace(
-                plain, environment=name, variables=self._variables(name, other.variables, files)
-            )
+            replace(plain, environment=name, variables=other.variables)
             for name, other in self.session.project.settings.environments.items()
             # An emulator for trials next to a service is to declare the same as the service.
             if name != self.session.name and (is_trial or other.emulator is None)
         ]
+
+    @cached_property
+    def _other_workspaces(self) -> dict[str, Workspace]:
+        return self._workspaces_with(self._scopes_elsewhere)
+
+    def after(self, files: Sequence[Edited]) -> Workspace:
+        """Return the workspace of this environment, as it would be with the edited files."""
+        return self._workspaces_with([self.scope], files)[self.scope.environment]
 
     def _why_missing(self, ref: Ref) -> str:
         """Return why a resource has no manifest: an error in its file, or there is none."""
@@ -522,16 +465,39 @@ class WayBack:
         return False
 
     def values_of(self, ref: Ref, aim: dict[str, Json], *, in_place: bool) -> list[NewValue]:
-        """Return the values to write, so that a resource is declared as `aim`."""
-        manifest, original = self.declared[ref]
+        """Return the values to write, so that a resource is declared as `aim`.
+
+        Raises WovenError, KeyError or IndexError where a value cannot be placed.
+        """
+        kind, (manifest, original) = BY_NAME[ref.kind], self.declared[ref]
+        now, wanted = self.now(manifest), in_usual_order(aim, kind.spec)
         spelling = Respelling(
-            finder=self.finder,
-            item=self.finder.item_of(manifest, original),
+            originals=self.originals,
+            project=self.session.project.file,
             targets=self.targets(ref),
             in_place=in_place,
         )
-        sides = self.now(manifest), in_usual_order(aim, BY_NAME[ref.kind].spec)
-        return new_values(manifest, original, sides, spelling)
+        spelling.find_item(manifest, original)
+        here = Place(original.script, original.nth, ("spec",))
+        own = here.value
+        if isinstance(own, str):
+            after = spelling.at(own, now, wanted, kind.exact_shape, here)
+            return [*spelling.found, *([] if after == own else [(here, after)])]
+        spelled_spec = spelling.at(original.spec, now, wanted, kind.exact_shape, here)
+        edit = towards(original.spec, spelled_spec)
+        values = list(spelling.found)
+        for script, nth, part in () if edit is None else parts_of_edit(ref, original, edit):
+            document = script.values[nth]
+            after = followed(document, part, document)
+            if script is original.script and isinstance(document, dict) and isinstance(after, dict):
+                values += [
+                    (Place(script, nth, (key,)), after.get(key, ABSENT))
+                    for key in ("spec", "overrides")
+                    if after.get(key) != document.get(key)
+                ]
+            else:
+                values.append((Place(script, nth), after))
+        return values
 
     def targets(self, ref: Ref) -> dict[str, Ref | str]:
         """Return the resources that one may refer to, by their ids."""
@@ -554,22 +520,15 @@ class WayBack:
 
     def places(self) -> list[tuple[str, int]]:
         """Return file and line of each value that `files` edit, in their order."""
-        return _places(value for ref in self.placed for value in self.values[ref])
+        return _lines(value for ref in self.placed for value in self.values[ref])
 
     def replaced(self) -> tuple[SharedPlace, ...]:
-        """Return the expressions that `files` replace by values, each with who uses it too."""
+        """Return the expressions that a value replaces, each with who uses the variable too."""
         return tuple(
-            SharedPlace(
-                place.script.name,
-                _line(place, difference.path),
-                difference.before,
-                difference.after,
-                () if user is None else (User(user),),
-            )
+            replace(shared, users=() if user is None else (User(user),))
             for ref, user in sorted(self.in_place.items())
-            for place, value in (self.values[ref] if ref in self.placed else ())
-            for difference in differences(place.value, value)
-            if isinstance(difference.before, str) and OPEN in difference.before
+            for _, shared in _changes(self.values[ref] if ref in self.placed else ())
+            if isinstance(shared.now, str) and OPEN in shared.now
         )
 
     def places_left(self) -> list[tuple[str, int]]:
@@ -578,7 +537,7 @@ class WayBack:
             (place.file, place.line) for ref in self.shared for place in self.shared_places(ref)
         }
         others = (ref for ref in self.why if ref in self.values and ref not in self.shared)
-        return sorted(left.union(*(_places(self.values[ref]) for ref in others)))
+        return sorted(left.union(*(_lines(self.values[ref]) for ref in others)))
 
     def files(self) -> list[Edited]:
         """Return the files to write, and keep in `why` what cannot be placed."""
@@ -622,7 +581,7 @@ class WayBack:
         """Return the resources of other environments that files change, and their fields."""
         changed: dict[Ref, list[str]] = {}
         paths: dict[Ref, set[Path]] = {}
-        after = self._workspaces_with(self._scopes_elsewhere(files), files) if files else {}
+        after = self._workspaces_with(self._scopes_elsewhere, files) if files else {}
         for name, workspace in after.items():
             for ref, fields in _changed(self._other_workspaces[name], workspace).items():
                 changed.setdefault(ref, []).append(name)
@@ -645,7 +604,7 @@ class WayBack:
     def _with_wanted(self, ref: Ref, fields: set[Path]) -> dict[str, Json]:
         document: Json = self.now(self.declared[ref][0])
         for path in sorted(fields, key=str):
-            document = _with_value(document, path, value_at(self.wanted[ref], path))
+            document = with_value(document, path, value_at(self.wanted[ref], path))
         assert isinstance(document, dict)  # noqa: S101 - a field of it is replaced
         return document
 
@@ -674,38 +633,44 @@ class WayBack:
             yield SharedPlace(source.file, source.line, now, value_at(aim, path))
             return
         user = self.in_place.get(ref)
-        for place, value in values:
+        for place, shared in _changes(values):
             is_variable = user is not None and place.script.path == project
-            users = (User(user),) if user is not None and is_variable else ()
-            for difference in differences(place.value, value):
-                line = _line(place, difference.path)
-                yield SharedPlace(
-                    place.script.name, line, difference.before, difference.after, users
-                )
+            yield replace(shared, users=(User(user),)) if user and is_variable else shared
 
     def _fitting(self, refs: Sequence[Ref]) -> list[Ref]:
-        """Return the resources with values that fit together, and leave the rest."""
-        return self._together(self._divided(refs)) if refs and self._attempt(refs) else [*refs]
+        """Return the resources with values that fit together, and leave the rest.
 
-    def _divided(self, refs: Sequence[Ref]) -> list[Ref]:
-        """Return the resources with values that fit; a group that does not fit is divided."""
-        if not (why := self._attempt(refs)):
+        Resources that do not fit are divided, until each is tried alone.
+        """
+        if not refs or not (why := self._attempt(refs)):
             return [*refs]
-        if len(refs) > 1:
-            half = len(refs) // 2
-            return [*self._divided(refs[:half]), *self._divided(refs[half:])]
-        (ref,) = refs
+        if len(refs) == 1:
+            return [*refs] if self._fits_otherwise(refs[0], why) else []
+        half = len(refs) // 2
+        both = [*self._fitting(refs[:half]), *self._fitting(refs[half:])]
+        if not self._attempt(both):
+            return both
+        kept: list[Ref] = []
+        for ref in both:
+            if why := self._attempt([*kept, ref]):
+                self.why[ref] = f"it does not go with others: {why}"
+            else:
+                kept.append(ref)
+        return kept
+
+    def _fits_otherwise(self, ref: Ref, why: str | Ref) -> bool:
+        """Return whether a resource fits with values at other places, or with some fields left."""
         # A variable that others use too stays: the value is written where the variable is named.
         self.in_place.setdefault(ref, why if isinstance(why, Ref) else None)
-        again = self._attempt(refs) if self._place(ref) else why
+        again = self._attempt([ref]) if self._place(ref) else why
         if not again:
-            return [ref]
+            return True
         user = next((found for found in (why, again) if isinstance(found, Ref)), None)
         if user is not None:
-            return [ref] if self._leave_unfit(ref, User(user)) else []
+            return self._leave_unfit(ref, User(user))
         self.shared.pop(ref, None)
         self.why.setdefault(ref, str(why))
-        return []
+        return False
 
     def _leave_unfit(self, ref: Ref, user: User) -> bool:
         """Leave the fields that do not fit as they are; return whether others remain."""
@@ -720,18 +685,6 @@ class WayBack:
     def _fits(self, ref: Ref, path: Path) -> bool:
         self.aims[ref] = self._with_wanted(ref, {path})
         return self._place(ref) and not self._attempt([ref])
-
-    def _together(self, refs: Sequence[Ref]) -> list[Ref]:
-        """Return the resources with values that fit together, and keep why of the rest."""
-        if not self._attempt(refs):
-            return [*refs]
-        kept: list[Ref] = []
-        for ref in refs:
-            if why := self._attempt([*kept, ref]):
-                self.why[ref] = f"it does not go with others: {why}"
-            else:
-                kept.append(ref)
-        return kept
 
     def _attempt(self, refs: Sequence[Ref]) -> str | Ref:
         """Return what is wrong with the files with the values of some resources; "" for nothing.
@@ -780,18 +733,6 @@ class WayBack:
                     where = f"{script.name}:{_line(place, ())}"
                     return f"{where} may also be used by what is broken: repair {_said(error)}"
         return ""
-
-    def _variables(
-        self, environment: str, known: Mapping[str, ProjectVariable], files: Sequence[Edited]
-    ) -> Mapping[str, ProjectVariable]:
-        """Return the variables of an environment, as the project file has them after its edit."""
-        for file in files:
-            if file.script.path == self.session.project.file:
-                (document,) = read_text(file.after).documents
-                found = value_at(document.value, ("environments", environment, "variables"))
-                if isinstance(found, dict):
-                    return found  # type: ignore[return-value]  # as written
-        return known
 
     def _is_unlike(self, manifest: Manifest) -> bool:
         """Return whether a manifest differs from the wanted state in more fields than it should."""
@@ -845,14 +786,18 @@ def _touched(fields: set[Path], changed: set[Path]) -> set[Path]:
     return touched or fields
 
 
-def _places(values: Iterable[NewValue]) -> list[tuple[str, int]]:
+def _changes(values: Iterable[NewValue]) -> Iterator[tuple[Place, SharedPlace]]:
+    """Yield each place that is to change, and what is there now and then."""
+    for place, value in values:
+        for difference in differences(place.value, value):
+            line = _line(place, difference.path)
+            shared = SharedPlace(place.script.name, line, difference.before, difference.after)
+            yield place, shared
+
+
+def _lines(values: Iterable[NewValue]) -> list[tuple[str, int]]:
     """Return file and line of each value that is to change, in their order."""
-    found = (
-        (place.script.name, _line(place, difference.path))
-        for place, value in values
-        for difference in differences(place.value, value)
-    )
-    return sorted(set(found))
+    return sorted({(shared.file, shared.line) for _, shared in _changes(values)})
 
 
 def _line(place: Place, path: Path) -> int:

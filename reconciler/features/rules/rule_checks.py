@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date
 from typing import TYPE_CHECKING, assert_never
 
@@ -155,16 +155,14 @@ def flaws_in_rules(
 
     `made` is what could be read of the settings, if other settings are wrong.
     """
-    flaws = [
+    flaws = (
         (number, rule, flaw)
         for number, rule in enumerate(rules_of(settings))
         for flaw in judges.flaws(number)
-    ]
-    if not flaws:
-        return
-    text = text_of_rules(settings)
-    document = text.document
+    )
     for number, rule, flaw in flaws:
+        text = text_of_rules(settings)
+        document = text.document
         written = rule.check if flaw.part == "check" else rule.when or ""
         message = f"`{flaw.part}` of the rule `{rule.name}`: {flaw.said}"
         near = nearest(flaw.name, rule.variables) if flaw.name else ""
@@ -183,13 +181,6 @@ def text_of_rules(settings: ProjectFile) -> DocumentText:
     """Return the text of settings with rules, for what is wrong with the rules."""
     assert settings.written is not None  # noqa: S101 - only a project file has rules
     return settings.written
-
-
-@dataclass(frozen=True, slots=True)
-class _Said:
-    manifest: Manifest
-    rule: Rule
-    words: str
 
 
 async def with_rules(asked: PlanUnderGuard) -> Plan:
@@ -212,18 +203,15 @@ def with_own_rules(plan: Plan, rules: Sequence[Rule], guards: Guards, today: dat
     ]
     if not holding or not written:
         return plan
-    messages = [
-        message
-        for message in _rule_messages(plan, written, holding)
-        if message.rule.code not in (*guards.allow, *message.manifest.exempt)
-    ]
-    objections = [
-        _objection(message, plan.environment) for message in messages if message.rule.is_error
-    ]
+    objections: list[GuardViolation] = []
     warned: dict[Ref, list[RuleWarns]] = defaultdict(list)
-    for message in messages:
-        if not message.rule.is_error:
-            warned[message.manifest.ref].append(RuleWarns(message.rule.code, message.words))
+    for manifest, rule, words in _rule_messages(plan, written, holding):
+        if rule.code in (*guards.allow, *manifest.exempt):
+            continue
+        if rule.is_error:
+            objections.append(_objection(manifest.ref, rule, words, plan.environment))
+        else:
+            warned[manifest.ref].append(RuleWarns(rule.code, words))
     noted = tuple(
         replace(change, reasons=(*change.reasons, *warned[change.ref]))
         if change.ref in warned
@@ -235,7 +223,7 @@ def with_own_rules(plan: Plan, rules: Sequence[Rule], guards: Guards, today: dat
 
 def _rule_messages(
     plan: Plan, written: Sequence[tuple[Change, Manifest]], rules: Sequence[Rule]
-) -> Iterator[_Said]:
+) -> Iterator[tuple[Manifest, Rule, str]]:
     questions = [
         RuleInput(
             {
@@ -259,13 +247,12 @@ def _rule_messages(
             for number in question.rules:
                 # A rule with a flaw was not evaluated; only such rules have no verdict.
                 verdict = found.get(number) or Broken(judges.flaws(number)[0].said)
-                words = said_of(rules[number], verdict)
-                if words:
-                    yield _Said(manifest, rules[number], words)
+                if words := said_of(rules[number], verdict):
+                    yield manifest, rules[number], words
 
 
-def _objection(said: _Said, environment: str) -> GuardViolation:
-    ref, code = said.manifest.ref, said.rule.code
+def _objection(ref: Ref, rule: Rule, words: str, environment: str) -> GuardViolation:
+    code = rule.code
     exempting = f"in an earlier merge, say why it may be: `metadata.exempt: {{{code}: REASON}}`"
     remedies = (
         ResourceRemedy(
@@ -278,7 +265,7 @@ def _objection(said: _Said, environment: str) -> GuardViolation:
         overriding(code),
     )
     return at_level(
-        GuardViolation(ref=ref, said=f": {said.words}", remedies=remedies, code=code),
-        said.rule.level,
+        GuardViolation(ref=ref, said=f": {words}", remedies=remedies, code=code),
+        rule.level,
         environment,
     )

@@ -8,8 +8,8 @@ from __future__ import annotations
 import asyncio
 import shlex
 import time
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Final
@@ -46,6 +46,7 @@ from reconciler.operations.plan_and_drift import plan_now
 from reconciler.records.record import moment, stamp
 from reconciler.report.plan.formats import plan_text
 from reconciler.report.safe import safe
+from reconciler.report.table import Style
 from reconciler.runtime.advice import from_journal
 from reconciler.runtime.progress import Passing
 
@@ -67,39 +68,36 @@ def now() -> datetime:
     return datetime.now(UTC)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToWatch:
-    """Run to watch: its id, the beginning of its id, or `last`.
+def watch_now(
+    session: Session,
+    name: str,
+    patience: LockTimeout | None = None,
+    *,
+    wait: timedelta | None,
+    remember: bool,
+) -> NoiseWatch:
+    """Check a run once, over an own API client, by its id, the beginning of its id, or `last`.
 
     With `wait`, the check waits until so much time has passed since the run. With `remember`, the
     verdicts are written to the journal.
-    """
-
-    run: str
-    wait: timedelta | None = None
-    remember: bool = False
-
-
-def watch_now(session: Session, wanted: ToWatch, patience: LockTimeout | None = None) -> NoiseWatch:
-    """Check once, over an own API client.
 
     Raises UsageError where there is no such run, where several match, or where the journal no
     longer knows what it wrote. Raises JournalError or Locked where verdicts are to be remembered.
     """
-    run = _run(session.journal(needed=True), wanted.run)
-    if wanted.wait is not None:
+    run = _run(session.journal(needed=True), name)
+    if wait is not None:
         begun = moment(run.entry.at)
         if begun is None:
             raise UsageError(
                 f"the journal does not say when the run {run.entry.run} was: `{run.entry.at}`"
             )
-        _wait(session, begun + wanted.wait)
+        _wait(session, begun + wait)
     journal = session.journal()
-    if wanted.wait is not None:
+    if wait is not None:
         # Another run may have written to the journal meanwhile.
         journal.load()
     found = asyncio.run(_look(session, journal, _run(journal, run.entry.run), now()))
-    if wanted.remember:
+    if remember:
         with journal.locked(str(uuid4()), patience):
             verdicts = tuple(
                 SeenVerdict(ref=alert.ref, verdict=alert.verdict) for alert in found.alerts
@@ -167,8 +165,7 @@ def read_wait(text: str) -> timedelta | None:
 def _run_step(
     session: Session, given: Mapping[str, str], *, remember: bool
 ) -> Iterator[StepReport]:
-    wanted = ToWatch(run=LAST, wait=read_wait(given["watch-for"]), remember=remember)
-    found = watch_now(session, wanted)
+    found = watch_now(session, LAST, wait=read_wait(given["watch-for"]), remember=remember)
     yield _report(found, session.name)
     data(watched_text(found, stdout_style(verbose=False)))
     if (made := way_back(session, found)) is not None:
@@ -198,10 +195,17 @@ def _duration(_: click.Context, __: click.Parameter, text: str | None) -> timede
     return found
 
 
+FORMATS: Final[Mapping[str, Callable[[NoiseWatch, Session, Style], str]]] = {
+    "text": lambda found, _, style: watched_text(found, style),
+    "json": lambda found, session, _: watched_json(found, session.name, session.target.name),
+    "markdown": lambda found, session, _: watched_markdown(found, session.name),
+}
+
+
 @click.command
 @click.argument("run")
 @options.remembering
-@options.formats("text", "json", "markdown")
+@options.formats(*FORMATS)
 @click.option(
     "--for",
     "wait",
@@ -239,16 +243,9 @@ def watch(
     far as no other run wrote them then. Nothing is written, but for --remember.
     """
     session = open_target(options)
-    found = watch_now(session, ToWatch(run=run, wait=wait, remember=remember), patience)
+    found = watch_now(session, run, patience, wait=wait, remember=remember)
     code = ExitCode.DIFFERENT if fail_on and found.noisier else ExitCode.DONE
-    match form:
-        case "json":
-            text = watched_json(found, session.name, session.target.name)
-        case "markdown":
-            text = watched_markdown(found, session.name)
-        case _:
-            text = watched_text(found, stdout_style(verbose=options.verbose))
-    data(text, ending=code)
+    data(FORMATS[form](found, session, stdout_style(verbose=options.verbose)), ending=code)
     if (made := way_back(session, found)) is not None:
         words(describe_plan(made, "text", session.project, verbose=options.verbose), laid_out=True)
         words(describe_way_back(found))

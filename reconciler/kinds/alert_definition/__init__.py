@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Annotated, Any, ClassVar, Final, TypeAlias
+from typing import Annotated, ClassVar, Final, TypeAlias
 
 from reconciler.document import Json, Missing, value_at
 from reconciler.kinds import field_traits as of
@@ -195,6 +195,24 @@ class AlertDefinitionSpec(of.Part):
         of.Wrapper(("alertDefs", 0), ("failedToReplaceAlertDefs", "notFoundIds", "skippedIds")),
         of.Wrapper(("alertDefsToReplace", 0)),
     )
+    read_only: ClassVar[of.ReadOnlyFields] = {
+        "id": of.own_id(
+            "The id of the alert, a uuid; the service assigns it and a replace keeps it."
+        ),
+        "alertDefProperties": of.ReadOnly(
+            "The wrapper around what a manifest has under `spec`.",
+            Advice("write its fields under spec"),
+            "wraps what is in spec",
+            of.ReadOnlyReason.STAYS,
+        ),
+        "alertVersionId": of.ReadOnly("The id of the version; it may be new after a replace."),
+        "createdTime": of.ReadOnly("When the alert was created."),
+        "updatedTime": of.ReadOnly("When the alert was last changed."),
+        "lastTriggeredTime": of.ReadOnly("When the alert last triggered."),
+        "status": of.ReadOnly(
+            "The state of the alert; the API document shows only its zero value."
+        ),
+    }
 
     name: Annotated[of.Text, of.Needed(), of.AtMost(512, 1)] = None
     """The name of the alert for people; its incidents have the same name."""
@@ -252,26 +270,6 @@ class AlertDefinitionSpec(of.Part):
     """Triggers when other alerts happen in a given order."""
     slo_threshold: Annotated[parts.SloThreshold | None, of.Observed()] = None
     """Triggers on an SLO: when its error budget runs out."""
-
-    id: Annotated[Any, of.OWN_ID] = None
-    """The id of the alert, a uuid; the service assigns it and a replace keeps it."""
-    alert_def_properties: Annotated[
-        Any,
-        of.ReadOnly(
-            Advice("write its fields under spec"), "wraps what is in spec", of.ReadOnlyReason.STAYS
-        ),
-    ] = None
-    """The wrapper around what a manifest has under `spec`."""
-    alert_version_id: Annotated[Any, of.ReadOnly()] = None
-    """The id of the version; it may be new after a replace."""
-    created_time: Annotated[Any, of.ReadOnly()] = None
-    """When the alert was created."""
-    updated_time: Annotated[Any, of.ReadOnly()] = None
-    """When the alert was last changed."""
-    last_triggered_time: Annotated[Any, of.ReadOnly()] = None
-    """When the alert last triggered."""
-    status: Annotated[Any, of.ReadOnly()] = None
-    """The state of the alert; the API document shows only its zero value."""
 
 
 def check(spec: dict[str, Json]) -> Iterator[Finding]:

@@ -389,6 +389,11 @@ class WidgetAppearance(of.Part):
 class Widget(of.Part):
     """One widget."""
 
+    read_only: ClassVar[of.ReadOnlyFields] = {
+        "createdAt": of.ReadOnly("When the widget was created."),
+        "updatedAt": of.ReadOnly("When the widget was last changed."),
+    }
+
     id: of.IdValue | None = None
     """The id of the widget; if it is left out, one is generated and kept."""
     title: of.Text = None
@@ -399,10 +404,6 @@ class Widget(of.Part):
     """The width of the widget."""
     definition: Annotated[WidgetDefinition | None, of.Needed()] = None
     """The content of the widget, and its data."""
-    created_at: Annotated[Any, of.ReadOnly()] = None
-    """When the widget was created."""
-    updated_at: Annotated[Any, of.ReadOnly()] = None
-    """When the widget was last changed."""
 
 
 class RowAppearance(of.Part):
@@ -580,6 +581,21 @@ class DashboardSpec(of.Part):
     choosing: ClassVar[of.Choosing] = of.Choosing.REQUIRED
     wrappers: ClassVar[tuple[of.Wrapper, ...]] = (of.Wrapper(("dashboard",)),)
     bare: ClassVar[str] = "dashboard"
+    read_only: ClassVar[of.ReadOnlyFields] = {
+        "requestId": of.ReadOnly(
+            "The id of one write; it is new for each write.", why="is made again for each write"
+        ),
+        "authorId": of.ReadOnly("The id of the creator of the dashboard."),
+        "authorName": of.ReadOnly("The name of the creator of the dashboard."),
+        "createdAt": of.ReadOnly("When the dashboard was created."),
+        "createdOriginType": of.ReadOnly("Whether a person or the API created it."),
+        "updatedAt": of.ReadOnly("When the dashboard was last changed."),
+        "updatedOriginType": of.ReadOnly("Whether a person or the API changed it last."),
+        "updaterAuthorId": of.ReadOnly("The id of the person who changed it last."),
+        "updaterName": of.ReadOnly("The name of the person who changed it last."),
+        "lockerAuthorId": of.ReadOnly("The id of the person who locked it."),
+        "lockerName": of.ReadOnly("The name of the person who locked it."),
+    }
 
     dashboard: Dashboard | None = None
     """The dashboard, written here."""
@@ -587,29 +603,6 @@ class DashboardSpec(of.Part):
     """A JSON export of the dashboard, by its path from this manifest."""
     is_locked: of.Flag = None
     """Whether the dashboard is locked in the web interface."""
-
-    request_id: Annotated[Any, of.ReadOnly(why="is made again for each write")] = None
-    """The id of one write; it is new for each write."""
-    author_id: Annotated[Any, of.ReadOnly()] = None
-    """The id of the creator of the dashboard."""
-    author_name: Annotated[Any, of.ReadOnly()] = None
-    """The name of the creator of the dashboard."""
-    created_at: Annotated[Any, of.ReadOnly()] = None
-    """When the dashboard was created."""
-    created_origin_type: Annotated[Any, of.ReadOnly()] = None
-    """Whether a person or the API created it."""
-    updated_at: Annotated[Any, of.ReadOnly()] = None
-    """When the dashboard was last changed."""
-    updated_origin_type: Annotated[Any, of.ReadOnly()] = None
-    """Whether a person or the API changed it last."""
-    updater_author_id: Annotated[Any, of.ReadOnly()] = None
-    """The id of the person who changed it last."""
-    updater_name: Annotated[Any, of.ReadOnly()] = None
-    """The name of the person who changed it last."""
-    locker_author_id: Annotated[Any, of.ReadOnly()] = None
-    """The id of the person who locked it."""
-    locker_name: Annotated[Any, of.ReadOnly()] = None
-    """The name of the person who locked it."""
 
 
 def check(spec: dict[str, Json]) -> Iterator[Finding]:

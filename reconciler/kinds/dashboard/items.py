@@ -12,7 +12,7 @@ from itertools import chain, count
 from typing import Final, NamedTuple, TypeAlias, TypeVar
 from uuid import UUID, uuid5
 
-from reconciler.document import Json, Missing, canonical_text, is_zero, value_at
+from reconciler.document import Json, Missing, canonical_text, each_text, is_zero, value_at
 
 ItemId: TypeAlias = "tuple[ItemList, str]"
 """An id together with its list: a widget may have the id of a section."""
@@ -110,6 +110,13 @@ class Item:
     def leaves(self) -> frozenset[Leaf]:
         """The values of the item itself, each with its place; without label and zeros."""
         return frozenset(_leaves(self.own, (), self.known_by.label))
+
+    @property
+    def place(self) -> str:
+        """Its place in the dashboard, as `/sections/0/rows/1`; "" for the dashboard."""
+        if self.within is None:
+            return ""
+        return f"{self.within.place}/{self.known_by.path[-1]}/{self.index}"
 
     def inside(self) -> Iterator[Item]:
         """Yield the items of its lists."""
@@ -457,13 +464,15 @@ def with_nested_ids(
     `written` are the earlier declarations that the journal has, with their ids filled in, the
     latest first.
     """
-    mine = items_of(dashboard)
-    if all(item.item_id for item in mine.all_inside):
+    if all(item.item_id for item in items_of(dashboard).all_inside):
         return dashboard
+    # A copy, as the ids are written into it.
+    mine = items_of(each_text(dashboard, lambda text: text))
     theirs, copies = items_of(live), [items_of(value) for value in written]
     found, bare = _found_ids(mine, copies, theirs)
     taken = {item.item_id for copy in (mine, theirs, *copies) for item in copy.all_inside}
-    return _filled(mine, name, found, bare, taken)
+    _fill_in(mine, name, found, bare, taken)
+    return mine.document
 
 
 def _found_ids(
@@ -502,42 +511,25 @@ def _ids_of(partners: Mapping[Item, Item]) -> dict[Item, str]:
     return {item: partner.item_id for item, partner in partners.items() if partner.item_id}
 
 
-def _filled(
+def _fill_in(
     mine: Item, name: str, found: Mapping[Item, str], bare: set[Item], taken: set[str]
-) -> dict[str, Json]:
-    """Return a dashboard with the ids of all items inside, each once in its list.
+) -> None:
+    """Write the ids of all items inside into their documents, each once in its list.
 
     `bare` items get no id, and a derived id must not be in `taken`.
     """
     used: set[ItemId] = {(item.known_by, item.item_id) for item in mine.all_inside}
-
-    def id_for(item: Item, place: str) -> str:
-        if item.item_id:
-            return item.item_id
-        item_id = found.get(item, "")
-        if (item.known_by, item_id) in used:
+    for item in mine.all_inside:
+        item_id = item.item_id or found.get(item, "")
+        if not item.item_id and (item.known_by, item_id) in used:
             item_id = ""
         if not item_id and item.known_by.made_up and item not in bare:
-            item_id = _derived(place, taken)
+            item_id = _derived(f"{name}{item.place}", taken)
         used.add((item.known_by, item_id))
-        return item_id
-
-    def filled(item: Item, place: str) -> dict[str, Json]:
-        document = item.document
-        for items in filter(None, item.inner):
-            path = items[0].known_by.path
-            members = value_at(document, path)
-            assert isinstance(members, list)  # noqa: S101 - the items come from it
-            members = list(members)
-            for child in items:
-                here = f"{place}/{path[-1]}/{child.index}"
-                item_id = id_for(child, here)
-                inner = filled(child, here)
-                members[child.index] = child.known_by.with_id(inner, item_id) if item_id else inner
-            document = _replaced(document, path, members)
-        return document
-
-    return filled(mine, name)
+        if item_id:
+            identified = item.known_by.with_id(item.document, item_id)
+            item.document.clear()
+            item.document.update(identified)
 
 
 def _derived(place: str, taken: set[str]) -> str:
@@ -549,12 +541,3 @@ def _derived(place: str, taken: set[str]) -> str:
         name = f"{place}#{number}"
     taken.add(derived)
     return derived
-
-
-def _replaced(document: dict[str, Json], path: tuple[str, ...], value: Json) -> dict[str, Json]:
-    first, *rest = path
-    if not rest:
-        return {**document, first: value}
-    inner = document[first]
-    assert isinstance(inner, dict)  # noqa: S101 - `path` was found before
-    return {**document, first: _replaced(inner, tuple(rest), value)}

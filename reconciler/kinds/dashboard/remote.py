@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
@@ -19,14 +18,7 @@ from reconciler.errors import (
 from reconciler.kinds.assumed_reads import given_id, member, text, without
 from reconciler.kinds.dashboard import DashboardSpec, declared_id, slug_of
 from reconciler.kinds.dashboard.items import with_nested_ids
-from reconciler.kinds.kind import (
-    DASHBOARD_ID,
-    OnIdentified,
-    Remote,
-    Sending,
-    WriteResult,
-    side_by_side,
-)
+from reconciler.kinds.kind import DASHBOARD_ID, OnIdentified, Remote, Sending, each
 from reconciler.kinds.shape import shape_of, without_read_only
 from reconciler.runtime.connection import is_part
 
@@ -121,16 +113,12 @@ def complete(
     return {**manifest.spec, "dashboard": filled}
 
 
-async def write(api: Api, sendings: Sequence[Sending], _: OnIdentified) -> list[WriteResult]:
-    """Create or replace dashboards concurrently.
+async def write(api: Api, sending: Sending, _: OnIdentified) -> model.Outcome:
+    """Create or replace a dashboard.
 
     A create with a lost answer is looked up, and sent again with the same `requestId` only after a
     404.
     """
-    return await side_by_side(sendings, lambda sending: _write(api, sending))
-
-
-async def _write(api: Api, sending: Sending) -> model.Outcome:
     try:
         if sending.change.action is model.Action.CREATE:
             return await _create(api, sending)
@@ -192,4 +180,4 @@ async def _find_created(api: Api, sending: Sending, *, again: bool) -> model.Out
     raise OutcomeUnknown(f"{sending.ref}: the answer to the create was lost twice")
 
 
-REMOTE = Remote(observe, write, complete=complete)
+REMOTE = Remote(observe, each(write), complete=complete)

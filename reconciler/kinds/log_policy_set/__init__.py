@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import chain
 from types import MappingProxyType
-from typing import Annotated, Any, ClassVar, Final
+from typing import Annotated, ClassVar, Final
 
 from pydantic import Field
 
@@ -62,6 +62,38 @@ _PLACED = Advice("remove it: the place in the list counts")
 class Policy(of.Part):
     """One policy; its name is its identity, as its id changes with every overwrite."""
 
+    read_only: ClassVar[of.ReadOnlyFields] = {
+        "id": of.ReadOnly(
+            "The id of the policy; the service assigns a new one with every overwrite."
+        ),
+        "companyId": of.ReadOnly("The company that the policy belongs to."),
+        "order": of.ReadOnly(
+            "The place of the policy in the list; here the order of the list is used.",
+            _PLACED,
+            fate=of.ReadOnlyReason.AS_LISTED,
+        ),
+        "placement": of.ReadOnly(
+            "The place for a single created policy; an overwrite uses the order of the list "
+            "instead.",
+            _PLACED,
+            "is not taken by an overwrite",
+            of.ReadOnlyReason.AS_LISTED,
+        ),
+        "enabled": of.ReadOnly(
+            "Whether the stored policy has an effect; a write has `disabled` instead.",
+            "`disabled`, its opposite",
+            fate=of.ReadOnlyReason.NEGATED,
+            opposite="disabled",
+        ),
+        "deleted": of.ReadOnly(
+            "Whether the policy is deleted; a policy that is left out of the list is deleted.",
+            Advice("leave the whole policy out"),
+            fate=of.ReadOnlyReason.UNLESS_TRUE,
+        ),
+        "createdAt": of.ReadOnly("When the policy was created."),
+        "updatedAt": of.ReadOnly("When the policy was last changed."),
+    }
+
     name: Annotated[str, Field(min_length=1), of.AtMost(255)]
     """The name of the policy. It is its identity: the id changes with every overwrite."""
     description: Annotated[of.Text, of.Needed(in_kind=True), of.AtMost(255), LATIN_1] = None
@@ -80,37 +112,6 @@ class Policy(of.Part):
     """The time that the archive keeps the lines."""
     disabled: of.Flag = None
     """Keeps the policy in the list without effect. The service stores the opposite, `enabled`."""
-
-    id: Annotated[Any, of.ReadOnly()] = None
-    """The id of the policy; the service assigns a new one with every overwrite."""
-    company_id: Annotated[Any, of.ReadOnly()] = None
-    """The company that the policy belongs to."""
-    order: Annotated[Any, of.ReadOnly(_PLACED, fate=of.ReadOnlyReason.AS_LISTED)] = None
-    """The place of the policy in the list; here the order of the list is used."""
-    placement: Annotated[
-        Any,
-        of.ReadOnly(
-            _PLACED,
-            "is not taken by an overwrite",
-            of.ReadOnlyReason.AS_LISTED,
-        ),
-    ] = None
-    """The place for a single created policy; an overwrite uses the order of the list instead."""
-    enabled: Annotated[
-        Any,
-        of.ReadOnly(
-            "`disabled`, its opposite", fate=of.ReadOnlyReason.NEGATED, opposite="disabled"
-        ),
-    ] = None
-    """Whether the stored policy has an effect; a write has `disabled` instead."""
-    deleted: Annotated[
-        Any, of.ReadOnly(Advice("leave the whole policy out"), fate=of.ReadOnlyReason.UNLESS_TRUE)
-    ] = None
-    """Whether the policy is deleted; a policy that is left out of the list is deleted."""
-    created_at: Annotated[Any, of.ReadOnly()] = None
-    """When the policy was created."""
-    updated_at: Annotated[Any, of.ReadOnly()] = None
-    """When the policy was last changed."""
 
 
 class PolicyItem(of.Part):

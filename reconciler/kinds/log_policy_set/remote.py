@@ -23,7 +23,7 @@ from reconciler.document import (
     value_at,
 )
 from reconciler.kinds.assumed_reads import all_members, text
-from reconciler.kinds.kind import OnIdentified, Remote, Sending, refusal
+from reconciler.kinds.kind import OnIdentified, Remote, Sending, each
 from reconciler.kinds.log_policy_set import SEVERITIES, LogPolicySetSpec, Policy, PolicyItem
 from reconciler.kinds.shape import facts_of, only_writable, shape_of
 from reconciler.model.assumptions import POLICIES
@@ -211,20 +211,16 @@ def as_input(record: dict[str, Json], ours: Sequence[Json]) -> dict[str, Json]:
     return item
 
 
-async def write(api: Api, sendings: Sequence[Sending], _: OnIdentified) -> list[model.Outcome]:
+async def write(
+    api: Api, sending: Sending, identified: OnIdentified, *, again: bool = True
+) -> model.Outcome:
     """Overwrite the whole list in one atomic request.
 
     After a lost answer the list is read: it is still the old one (sent once more), as sent
-    (written), or another (refused as stale). Raises what `Api.send` raises, except for refusals.
+    (written), or another (refused as stale).
     """
-    return [await _write(api, sending) for sending in sendings]
-
-
-async def _write(api: Api, sending: Sending, *, again: bool = True) -> model.Outcome:
     try:
         reply = await api.send("POST", OVERWRITE, sending.document, request=Request.FINDABLE)
-    except errors.ServiceRefused as refused:
-        return refusal(sending, refused)
     except errors.OutcomeUnknown as lost:
         now = await _looked_up(api, sending, lost)
         # Severities may not be returned, so only new ids distinguish a written list from the old.
@@ -232,7 +228,7 @@ async def _write(api: Api, sending: Sending, *, again: bool = True) -> model.Out
         if isinstance(before, model.Seen) and now.version == before.version:
             if not again:
                 raise
-            return await _write(api, sending, again=False)
+            return await write(api, sending, identified, again=False)
         if covers(now.document, sending.document, shape_of(LogPolicySetSpec)):
             found_message = "the answer was lost; the list shows it was written"
             return model.Written(
@@ -254,7 +250,7 @@ async def _looked_up(api: Api, sending: Sending, lost: errors.OutcomeUnknown) ->
         raise errors.OutcomeUnknown(f"{lost}; and so was the look-up: {error}") from error
 
 
-REMOTE = Remote(observe, write)
+REMOTE = Remote(observe, each(write))
 
 
 def flaw_of_input(policy: dict[str, Json]) -> str:

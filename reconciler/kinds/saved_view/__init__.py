@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import partial
-from typing import Annotated, Any, ClassVar, Final
+from typing import Annotated, ClassVar, Final
 
 from pydantic import Field
 
@@ -80,6 +80,10 @@ class Filters(of.Part):
 class SavedViewSpec(of.Part):
     """A saved view of the data exploration."""
 
+    read_only: ClassVar[of.ReadOnlyFields] = {
+        "id": of.own_id("The id of the view, assigned by the service."),
+    }
+
     name: Annotated[str, Field(min_length=1), of.AtMost(250)]
     """The name of the view for people; it must not be empty."""
     time_selection: TimeSelection
@@ -94,9 +98,6 @@ class SavedViewSpec(of.Part):
     """The query that the view runs. Its inner shape is not documented."""
     view_type: Annotated[of.Text, VIEW_TYPE] = None
     """The content of the view: logs or templates, live or from the archive."""
-
-    id: Annotated[Any, of.OWN_ID] = None
-    """The id of the view, assigned by the service."""
 
 
 def queries(spec: dict[str, Json]) -> Iterator[Query]:

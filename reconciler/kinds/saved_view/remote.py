@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from reconciler import model
 from reconciler.api.retry import Request
 from reconciler.document import Json
-from reconciler.errors import OutcomeUnknown, ServiceRefused, UnreadableReply
+from reconciler.errors import OutcomeUnknown, UnreadableReply
 from reconciler.kinds.assumed_reads import ReadRecord, created_id, read_record, remembered, without
-from reconciler.kinds.kind import INT32, OnIdentified, Remote, Sending, refusal
+from reconciler.kinds.kind import INT32, OnIdentified, Remote, Sending, each
 from reconciler.kinds.saved_view import NAME, SavedViewSpec
 
 if TYPE_CHECKING:
@@ -38,46 +37,23 @@ async def observe(api: Api, manifest: model.Manifest, memory: Memory) -> model.O
     return model.Absent(f"the service has no saved view {remote_id}")
 
 
-async def write(
-    api: Api, sendings: Sequence[Sending], identified: OnIdentified
-) -> list[model.Outcome]:
-    """Create or replace views one at a time.
-
-    Raises what `Api.send` raises, except for refusals and for a create with a lost answer: these
-    are outcomes.
-    """
-    return [await _write(api, sending, identified) for sending in sendings]
-
-
-async def _write(api: Api, sending: Sending, identified: OnIdentified) -> model.Outcome:
-    try:
-        remote_id = sending.change.remote_id
-        if remote_id is not None:
-            return await _replace(api, sending, remote_id)
-        created = await _create(api, sending)
-        if isinstance(created, model.InDoubt):
-            return created
-        remote_id, stored = created
-        if NOT_ON_CREATE.isdisjoint(sending.document):
-            return model.Written(sending.ref, remote_id, stored=stored)
-        identified(sending.ref, remote_id)
+async def write(api: Api, sending: Sending, identified: OnIdentified) -> model.Outcome:
+    """Create or replace a view; a create with a lost answer is in doubt."""
+    remote_id = sending.change.remote_id
+    if remote_id is not None:
         return await _replace(api, sending, remote_id)
-    except ServiceRefused as refused:
-        return refusal(sending, refused)
-
-
-async def _create(
-    api: Api, sending: Sending
-) -> tuple[model.RemoteId, dict[str, Json]] | model.InDoubt:
     body: Json = without(sending.document, NOT_ON_CREATE)
     try:
         reply = await api.send("POST", SAVED_VIEWS, body, request=Request.BLIND)
     except OutcomeUnknown as lost:
         return model.InDoubt(sending.ref, str(lost))
     remote_id = INT32.parse(reply.get("id")) if isinstance(reply, dict) else None
-    if isinstance(reply, dict) and remote_id is not None:
-        return remote_id, without(reply, READ_ONLY)
-    return model.InDoubt(sending.ref, "the service's answer to the create holds no id")
+    if not isinstance(reply, dict) or remote_id is None:
+        return model.InDoubt(sending.ref, "the service's answer to the create holds no id")
+    if NOT_ON_CREATE.isdisjoint(sending.document):
+        return model.Written(sending.ref, remote_id, stored=without(reply, READ_ONLY))
+    identified(sending.ref, remote_id)
+    return await _replace(api, sending, remote_id)
 
 
 async def _replace(api: Api, sending: Sending, remote_id: model.RemoteId) -> model.Outcome:
@@ -91,4 +67,4 @@ async def _replace(api: Api, sending: Sending, remote_id: model.RemoteId) -> mod
     return model.Written(sending.ref, remote_id, stored=without(reply, READ_ONLY))
 
 
-REMOTE = Remote(observe, write)
+REMOTE = Remote(observe, each(write))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from decimal import Decimal
 from functools import partial
-from typing import Annotated, Any, ClassVar, Final
+from typing import Annotated, ClassVar, Final
 
 from reconciler.document import Json, Missing, value_at
 from reconciler.kinds import field_traits as of
@@ -75,6 +75,16 @@ class SloSpec(of.Part):
 
     alternatives: ClassVar[of.Choices] = (frozenset(SLIS),)
     wrappers: ClassVar[tuple[of.Wrapper, ...]] = (of.Wrapper(("slo",), ("effectedSloAlertIds",)),)
+    read_only: ClassVar[of.ReadOnlyFields] = {
+        "id": of.own_id("The id of the SLO, assigned by the service."),
+        "creator": of.ReadOnly("The creator of the SLO."),
+        "createTime": of.ReadOnly("When the SLO was created."),
+        "updateTime": of.ReadOnly("When the SLO was last changed."),
+        "revision": of.ReadOnly("The number and time of the version."),
+        "type": of.ReadOnly(
+            "The type of the SLO; the API document has only the name of the field."
+        ),
+    }
 
     name: str
     """The name of the SLO for people.
@@ -99,19 +109,6 @@ class SloSpec(of.Part):
     window_based_metric_sli: WindowBasedMetricSli | None = None
     """Measures the share of good windows. The API document names it for replaces and validation.
     """
-
-    id: Annotated[Any, of.OWN_ID] = None
-    """The id of the SLO, assigned by the service."""
-    creator: Annotated[Any, of.ReadOnly()] = None
-    """The creator of the SLO."""
-    create_time: Annotated[Any, of.ReadOnly()] = None
-    """When the SLO was created."""
-    update_time: Annotated[Any, of.ReadOnly()] = None
-    """When the SLO was last changed."""
-    revision: Annotated[Any, of.ReadOnly()] = None
-    """The number and time of the version."""
-    type: Annotated[Any, of.ReadOnly()] = None
-    """The type of the SLO; the API document has only the name of the field."""
 
 
 def check(spec: dict[str, Json]) -> Iterator[Finding]:

@@ -113,13 +113,9 @@ def _is_validated(api: Api, sending: kind.Sending) -> bool:
     assumed = api.assumptions
     if assumed.documented_sli_only and sending.document.get("windowBasedMetricSli") is None:
         return False
-    match assumed.validate_slos:
-        case "all":
-            return True
-        case "replaced":
-            return sending.change.action is not model.Action.CREATE
-        case "none":
-            return False
+    if sending.change.action is model.Action.CREATE:
+        return assumed.validate_slos == "all"
+    return assumed.validate_slos != "none"
 
 
 def _with_id(sending: kind.Sending) -> dict[str, Json]:
@@ -129,14 +125,8 @@ def _with_id(sending: kind.Sending) -> dict[str, Json]:
     return {"id": remote_id, **sending.document}
 
 
-async def write(
-    api: Api, sendings: Sequence[kind.Sending], _: kind.OnIdentified
-) -> list[kind.WriteResult]:
-    """Create (one request each) or replace; a create with a lost answer is in doubt."""
-    return await kind.side_by_side(sendings, lambda sending: _write(api, sending))
-
-
-async def _write(api: Api, sending: kind.Sending) -> model.Outcome:
+async def write(api: Api, sending: kind.Sending, _: kind.OnIdentified) -> model.Outcome:
+    """Create or replace an SLO; a create with a lost answer is in doubt."""
     objection = _undocumented(api, sending)
     if objection:
         # A plan with references does not ask before the references are known.
@@ -168,4 +158,4 @@ async def _create(api: Api, sending: kind.Sending) -> model.Outcome:
     return model.Written(sending.ref, remote_id, revision=_revision(stored), told=_reported(stored))
 
 
-REMOTE = kind.Remote(observe, write, preflight)
+REMOTE = kind.Remote(observe, kind.each(write), preflight)

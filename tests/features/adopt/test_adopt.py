@@ -720,9 +720,7 @@ def test_long_markdown(golden: Golden) -> None:
         ref=Ref("Dashboard", "a"),
         source=Source("a.yaml", 1),
         state="adopted",
-        adopted=tuple(
-            Adopted(path=(f"f{nth}",), before=ABSENT, after="x" * 80) for nth in range(2_000)
-        ),
+        adopted=tuple(Adopted((f"f{nth}",), ABSENT, "x" * 80, "add") for nth in range(2_000)),
     )
 
     told = adopted_markdown(AdoptionRun(environment="e", target="t", adoptions=(wide,)))

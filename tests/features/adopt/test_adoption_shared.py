@@ -237,7 +237,11 @@ def test_what_another_machine_adopted(shared: Shared) -> None:
     assert "1 that only" in shared.two.run("adopt", "--all").out
 
 
-@pytest.mark.parametrize("point", [Point.FILE_KEPT, Point.FILE_REPLACED])
+@pytest.mark.parametrize(
+    ("shared", "point"),
+    [("git", Point.FILE_KEPT), ("s3", Point.FILE_REPLACED)],
+    indirect=["shared"],
+)
 def test_journal_lost_while_adopting(shared: Shared, point: Point) -> None:
     """A journal that cannot be written after the manifest was is said; the next run ends it."""
     edit_live(shared.one.service, name="Live")
@@ -254,7 +258,11 @@ def test_journal_lost_while_adopting(shared: Shared, point: Point) -> None:
     assert shared.entries()[-2:] == ["Started", "WrittenEntry"]
 
 
-@pytest.mark.parametrize("point", [Point.FILE_BEGUN, Point.FILES_SYNCED])
+@pytest.mark.parametrize(
+    ("shared", "point"),
+    [("git", Point.FILE_BEGUN), ("s3", Point.FILES_SYNCED)],
+    indirect=["shared"],
+)
 def test_journal_lost_while_importing(shared: Shared, point: Point) -> None:
     """A journal that cannot be written after files were is said; the next run ends it."""
     stranger = make_by_hand(shared.one.service)
@@ -271,7 +279,9 @@ def test_journal_lost_while_importing(shared: Shared, point: Point) -> None:
     assert shared.entries().count("ImportedEntry") == 1
 
 
-@pytest.mark.parametrize("point", [Point.BEFORE_SEND, Point.REPLY_READ])
+@pytest.mark.parametrize(
+    ("shared", "point"), [("git", Point.BEFORE_SEND), ("s3", Point.REPLY_READ)], indirect=["shared"]
+)
 def test_journal_lost_while_rolling_back(shared: Shared, point: Point) -> None:
     """What was sent and could not be journaled is saved and said; the next run settles it."""
     (shared.one.folder / "checkout.yaml").write_text(BOARD.replace("Checkout ", "Later "))

@@ -103,7 +103,7 @@ def test_a_moved_item_keeps_what_is_written() -> None:
 
     assert after == {"list": [{"name": "p"}], "other": [{"name": "q", "note": "${var:x}"}]}
     assert found.conflicts == []
-    assert found.adopted == [Adopted(path=("other", "q"), before=["list", 1], after=0, moves=True)]
+    assert found.adopted == [Adopted(("other", "q"), ["list", 1], 0, "move")]
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from harness.repositories import committed, git
 from harness.workspaces import SLO, WORKSPACE
 
 from reconciler.features.against.base_drift import TITLE
+from reconciler.runtime.cache import VARIABLE
 
 LIVE = ("apply", "--yes", "--new-journal", "-e", "production", "--override-guard", "by hand")
 
@@ -57,4 +58,4 @@ def test_the_story_of_a_change_without_a_key(jobs: Jobs, golden: Golden) -> None
 
 
 def _nobody() -> dict[str, str]:
-    return {name: text for name, text in without_a_job().items() if name == "HOME"}
+    return {name: text for name, text in without_a_job().items() if name in ("HOME", VARIABLE)}

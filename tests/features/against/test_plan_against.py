@@ -23,7 +23,7 @@ from harness.served import served
 from harness.workspaces import DASHBOARD, SLO, VIEW, WORKSPACE, Workspace
 
 import reconciler.emulator
-from reconciler.emulator import profile_of
+from reconciler.emulator import Profile, settings_of
 from reconciler.emulator.alert_definition_endpoints import plant
 
 VALUE = "https://hooks.example.com/very-secret"
@@ -263,7 +263,10 @@ def test_what_an_emulator_does_not_take(
     repository: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What cannot be applied of the revision is said by name, and counts as not there."""
-    create_app, strict = reconciler.emulator.create_app, profile_of({"duplicateNames": "conflict"})
+    create_app, strict = (
+        reconciler.emulator.create_app,
+        settings_of(Profile, {"duplicateNames": "conflict"}),
+    )
 
     def create(data: Path, **options: Any) -> Any:
         return create_app(data, **{**options, "profile": strict})

@@ -211,10 +211,10 @@ RESTS = {
     POLICIES: {"A301"},
 }
 TABLE = [
-    (path, name)
-    for path in RESTS
-    for name in FAULTS
-    if (path, name) not in ((POLICIES, "cut"), (POLICIES, "endless"))
+    *((EVENTS, name) for name in FAULTS),
+    # All listings are read by the same code.
+    *((INCIDENTS, name) for name in ("forbidden", "cut")),
+    *((POLICIES, name) for name in ("forbidden", "nonsense")),
 ]
 
 

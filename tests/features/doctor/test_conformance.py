@@ -9,7 +9,7 @@ from harness.golden import Golden
 from harness.wire import NEARBY, keys, standing_in
 from harness.workspaces import Shop
 
-from reconciler.emulator import Fault, Faults, Profile, Rule, profile_of
+from reconciler.emulator import Fault, Faults, Profile, Rule, settings_of
 
 QUESTIONS = 12
 READ_ONLY = {"GET", "POST"}
@@ -202,7 +202,7 @@ def test_reads_of_the_project_file(shop: Shop, items: str, differ: int) -> None:
     lists = {"Dashboard": {"path": "/v3/d", "items": "items"}, "SLO": {"path": "/v3/s"}}
     lists["SLO"]["items"] = "slos"
     reads = {"AlertDefinition": {"path": "/v3/a/{id}"}, "SavedView": {"path": "/v3/v/{id}"}}
-    shop.options["profile"] = profile_of({"reads": reads, "lists": lists})
+    shop.options["profile"] = settings_of(Profile, {"reads": reads, "lists": lists})
 
     ran = shop.run("conformance", "--format", "json")
 

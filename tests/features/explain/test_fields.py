@@ -54,7 +54,10 @@ def test_every_field_of_a_model_is_there() -> None:
         names = {info.alias or name for name, info in kind.spec.model_fields.items()}
         of_others = {key for key in MANIFEST_KEYS if kind.name not in MANIFEST_KEYS.load(key).kinds}
         around = set(MANIFEST) - {"spec"} - of_others
-        assert {field.name for field in roots()[kind.name].fields} == names | around
+        assert {field.name for field in roots()[kind.name].fields} == {
+            *names,
+            *kind.spec.read_only,
+        } | around
     metadata = next(field for field in roots()[MANIFESTS].fields if field.name == "metadata")
     assert {field.name for field in metadata.fields} == set(METADATA_FIELDS)
 

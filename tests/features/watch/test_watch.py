@@ -12,7 +12,7 @@ import pytest
 from harness.doors import command, of_a_terminal, read_to_end, read_until, typed
 from harness.workspaces import SLO, VIEW, project_at
 
-from reconciler.cli.plan import Watch, watched
+from reconciler.cli.plan import stamps, watched
 
 
 @pytest.mark.parametrize("change", ["save", "make", "remove", "elsewhere", "nested", "replace"])
@@ -21,9 +21,9 @@ def test_changes_are_seen(tmp_path: Path, change: str) -> None:
     project, file, folder = tmp_path / "reconciler.yaml", tmp_path / "m/a.yaml", tmp_path / "m"
     folder.mkdir()
     file.write_text("a")
-    watch = Watch([folder], [project])
-    before = watch.stamps()
-    assert watch.stamps() == before
+    watched_places = [folder, project]
+    before = stamps(watched_places)
+    assert stamps(watched_places) == before
 
     match change:
         case "save":
@@ -40,20 +40,19 @@ def test_changes_are_seen(tmp_path: Path, change: str) -> None:
         case _:
             (tmp_path / "new").write_text("b")
             (tmp_path / "new").replace(file)
-    assert watch.stamps() != before
+    assert stamps(watched_places) != before
 
 
 def test_other_files_are_no_change(tmp_path: Path) -> None:
     """What an editor or a run keeps beside the manifests is no save of theirs."""
     (tmp_path / "a.yaml").touch()
-    watch = Watch([tmp_path])
-    before = watch.stamps()
+    before = stamps([tmp_path])
     (tmp_path / ".a.yaml.swp").touch()
     (tmp_path / ".reconciler").mkdir()
     (tmp_path / ".reconciler/x.json").touch()
     (tmp_path / "notes.txt").touch()
 
-    assert watch.stamps() == before
+    assert stamps([tmp_path]) == before
 
 
 def test_nothing_is_done_without_a_change(tmp_path: Path) -> None:
@@ -68,7 +67,7 @@ def test_nothing_is_done_without_a_change(tmp_path: Path) -> None:
         if len(pauses) == 3:
             file.write_text("saved")
 
-    runs = watched(lambda: Watch([tmp_path]), lambda: done.append(len(pauses)), pause)
+    runs = watched(lambda: [tmp_path], lambda: done.append(len(pauses)), pause)
     assert (next(runs), done) == (1, [0])
     assert (next(runs), done) == (1, [0, 3])
 
