@@ -31,7 +31,7 @@ USUAL_PATH = Assumptions().base_path
 
 
 def leads_elsewhere(reply: replies.Reply) -> bool:
-    """Return whether an answer is not of the API: a redirect, a page, an unknown route."""
+    """Return whether an answer does not come from the API: a redirect, a page, an unknown route."""
     if reply.ok:
         return not reply.is_json and replies.is_page(reply)
     if reply.status == HTTPStatus.NOT_FOUND:
@@ -169,7 +169,7 @@ class Api:
     async def is_unchanged(self, made: Iterable[tuple[str, str, str]]) -> bool:
         """Repeat the reads of an earlier run, and return whether all answers are the same.
 
-        An answer that differs is kept for the next read of it. Raises as `read` does where an
+        An answer that differs is kept for the next read of its path. Raises as `read` does where an
         answer is not usable.
         """
         for path, known, etag in made:

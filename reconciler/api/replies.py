@@ -227,9 +227,9 @@ def _number(value: Json) -> float:
 class ReadLog:
     """The documents that were read, in order: their paths, and digests of the answers.
 
-    Each has the service's ETag of the answer, "" where there is no usable ETag. `whole` is False
-    after a read that a path alone does not describe, or with an answer that is missing or
-    unreadable. `fetched` are answers that the next read of the same path uses, by path.
+    `made` has path, digest and ETag of each answer; the ETag is "" where none is usable. `whole` is
+    False after a read that its path alone does not describe, and after an answer that is not a
+    readable 200. `fetched` has answers by path; the next read of that path uses them.
     """
 
     made: list[tuple[str, str, str]] = field(default_factory=list)

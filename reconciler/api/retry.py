@@ -101,7 +101,7 @@ def retry_after_seconds(header: str | None, now: datetime) -> float | None:
     """Return the seconds that `Retry-After` asks for; None where it has no usable value.
 
     The value is seconds or an HTTP date; unreadable, negative and past values count as absent
-    (docs/network.md). If a service and a proxy each sent one, the longest counts: it suits both.
+    (docs/network.md). If a service and a proxy each sent one, the longest is used: it suits both.
     """
     if header is None:
         return None
@@ -196,7 +196,7 @@ class RetryBudget:
     def wait(self, seconds: float, now: float) -> bool:
         """Begin a wait at `now`, by a clock that never goes back; return False if it is too long.
 
-        Waits of several requests at the same time count once.
+        Waits of several requests at the same time are charged once.
         """
         until = now + seconds
         more = until - max(now, self._waiting_until)

@@ -66,9 +66,9 @@ class Redaction:
     """Filter for all text before it leaves the process, and before it is laid out.
 
     It finds a secret as plain text, as hexadecimal digits, inside base64 at any offset, and with
-    any of its characters written as URLs, JSON, HTML or shells write them. Case may differ, and
-    blanks or line breaks around and inside it; each long line of it is found alone. It cannot find
-    a secret that was cut or encrypted.
+    any of its characters written as URLs, JSON, HTML or shells write them. It finds a secret in
+    another case, and with other blanks or line breaks. It also finds each long line of a secret
+    alone. It cannot find a secret that was cut or encrypted.
     """
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
@@ -104,7 +104,7 @@ class Redaction:
         is_plain = _MARKS.search(text) is None
         bare = _bare(text)
         for piece in self._pieces:
-            # The search has to be compiled first.
+            # Compiling a pattern is slow, so a plain search comes first.
             if _needle(piece, is_plain=is_plain) in bare:
                 pattern = _plain(piece) if is_plain else _written(piece)
                 text = pattern.sub(HIDDEN, text)
@@ -138,10 +138,10 @@ def _bare(text: str) -> str:
 
 @cache
 def _needle(piece: str, *, is_plain: bool) -> str:
-    """Return a text that is in the bare form of every text with a secret, or a line of one.
+    """Return a text that the bare form of every text with this piece of a secret contains.
 
-    Text before a secret can look like an escape that includes its first characters. A secret that
-    is short, or looks like an escape itself, has no usable rest.
+    Text before a secret can look like an escape that includes its first characters, so these are
+    cut off. If the secret is short, or looks like an escape itself, the result is "".
     """
     bare = _bare(piece)
     if is_plain:

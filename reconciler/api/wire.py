@@ -58,10 +58,10 @@ class _Round:
 class Pace:
     """A gate that learns how many requests may be open.
 
-    A round ends after as many answers as requests may be open. After a round that was not slow, the
+    A round has as many answers as there may be open requests. After a round that was not slow, the
     limit grows by one; after a slow round, it shrinks by a quarter. A 429, a lost answer and a
-    status of `LOST_STATUSES` halve it, once for all requests that were open by then. `closed` lets
-    no request through.
+    status of `LOST_STATUSES` halve it, once for all requests that are open then. `closed` lets no
+    request through.
     """
 
     most: int = REQUESTS_AT_ONCE
@@ -164,7 +164,7 @@ class Pace:
                 place.set_result(None)
 
 
-# The first match counts, so particular hints come before general ones.
+# The first match is used, so particular hints come before general ones.
 _HINTS: tuple[tuple[str, str], ...] = (
     ("certificate has expired", "the certificate, or the clock of this machine, is out of date"),
     ("not yet valid", "the certificate, or the clock of this machine, is out of date"),

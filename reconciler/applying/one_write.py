@@ -106,7 +106,7 @@ class Scribe:
     def _taken_back(
         self, change: model.Change, declared: dict[str, Json], memory: Memory, at: str
     ) -> tuple[TakenBack, ...]:
-        """Return the fields that a rollback undoes of the last declaration; none in other runs."""
+        """Return the fields of the last declaration that a rollback undoes; none in other runs."""
         is_rollback = any(isinstance(reason, model.PutBack) for reason in change.reasons)
         if not is_rollback or not memory.candidates:
             return ()
@@ -117,7 +117,8 @@ class Scribe:
     def backup(self, change: model.Change) -> journaled.Backup | None:
         """Return what is live before a change replaces it; None where the plan did not see it.
 
-        It is what the plan saw: it was read again right before the write and was the same.
+        The backup is what the plan saw: live was read again right before the write and was the
+        same.
         """
         seen = change.observation
         if change.action is not model.Action.UPDATE or not isinstance(seen, model.Seen):
@@ -184,9 +185,9 @@ class Scribe:
     def adopting(
         self, changes: Iterable[model.Change], ids: Mapping[model.Ref, model.RemoteId]
     ) -> Iterator[journaled.Entry]:
-        """Yield entries for what live already has, and for its protection.
+        """Yield entries for kept resources with a state that the journal does not have yet.
 
-        Thus drift from it will show, and protection begins and ends only by an apply.
+        With these entries later drift shows, and a protection begins and ends only with an apply.
         """
         for change in changes:
             if change.action is not model.Action.KEEP:
@@ -243,8 +244,8 @@ def new_names(changes: Iterable[model.Change]) -> dict[model.Ref, model.Ref]:
 def renaming_entries(changes: Iterable[model.Change], run: str, at: str) -> list[journaled.Entry]:
     """Return entries that move memories to the new names, in an order in which none is lost.
 
-    The memory of the object that a name was about until now moves aside, unless another resource
-    takes it.
+    If a name is about another object now, the memory of its former object gets another name, unless
+    a resource takes that memory.
     """
     done = [change for change in changes if change.action is not model.Action.BLOCKED]
     was = new_names(done)
@@ -304,7 +305,7 @@ def _moved(kind: Kind, change: model.Change, planned: model.Seen, now: model.See
     live = conceal(now.document, change.declared, kind.shape)
     if document.digest(live) != document.digest(planned.document):
         found = [*document.differences(planned.document, live, kind.shape)]
-        # Zero values that appear or vanish are no difference, but show that another wrote.
+        # Zero values that appear or vanish are no difference, but show that another writer wrote.
         where = f" ({named([difference.path for difference in found])})" if found else ""
         return f"live changed since the plan{_who(now)}{where}: {_AGAIN}"
     if now.version != planned.version or now.remote_id != planned.remote_id:
@@ -444,7 +445,7 @@ async def moved(
 
 @dataclass(frozen=True, slots=True)
 class Acknowledged:
-    """A write that the service acknowledged, and what the journal will know of it then."""
+    """A write that the service acknowledged; `memory` is what the journal will know after it."""
 
     sending: Sending
     answer: model.Written
@@ -458,7 +459,7 @@ PATIENCE_SECONDS = sum(PAUSES)
 async def seen_after(
     kind: Kind, api: Api, written: Sequence[Acknowledged]
 ) -> list[model.Seen | model.Absent | None]:
-    """Return live after each write, `Absent` where two seconds do not show the write.
+    """Return live after each write, `Absent` if the write does not show within two seconds.
 
     None where it cannot be read. Never raises.
     """
@@ -492,8 +493,8 @@ def _what_is_missing(
 ) -> model.Absent | None:
     """Return what a read does not show of a write; None where nothing is missing.
 
-    What another writer removed again is reported as the work of that writer. A member of a list
-    without a declared id is there, whatever id the service gave it.
+    What another writer removed again is reported as the work of that writer. A list member without
+    a declared id is not missing, whatever id the service gave it.
     """
     sending, answer = acknowledged.sending, acknowledged.answer
     ids = (answer.remote_id, now.remote_id)
@@ -514,8 +515,8 @@ def _what_is_missing(
 def _shows_the_state_before(kind: Kind, sending: Sending, now: model.Seen) -> bool:
     """Return whether a read after our write cannot show that write.
 
-    Live that is as before, and not as sent, was not written, whatever the answer said. Where a kind
-    has a revision, which moves with every write, the revision alone says whether live moved.
+    If live is as before and not as sent, nothing was written, whatever the answer said. If the kind
+    has a revision, which changes with every write, only the revision says whether live changed.
     """
     if not is_stale_read(sending.change.observation, now):
         return False

@@ -46,7 +46,7 @@ def batches(changes: Sequence[model.Change]) -> Iterator[tuple[Kind, tuple[model
 
 
 def _levels(changes: Mapping[model.Ref, model.Change]) -> dict[model.Ref, int]:
-    """Map each resource to one level more than the highest level it refers to.
+    """Map each resource to its level: 0, or one more than the highest level it refers to.
 
     There are no cycles.
     """
@@ -336,7 +336,7 @@ class Run:
     def _same_to_the_service(
         self, kind: Kind, sending: Sending, outcome: model.Outcome
     ) -> Iterator[Entry]:
-        """Yield the empty fields that are declared and not live, as no write makes them live."""
+        """Yield an entry of the empty fields that are declared and not live: no write adds them."""
         before = sending.change.observation
         if isinstance(outcome, model.Unchanged) and isinstance(before, model.Seen):
             found = one_write.stored_otherwise(
@@ -415,7 +415,7 @@ class Run:
             self._note(await self._proved(kind, sent[outcome.ref], outcome))
 
     async def _proved(self, kind: Kind, sending: Sending, outcome: model.Outcome) -> model.Outcome:
-        """Return the outcome of a write after the checks of features, if it decides about logs."""
+        """Return the outcome of a write; features check it first if the kind decides about logs."""
         ref = outcome.ref
         if not kind.sampled or ref in self.applied.overtaken:
             return outcome
@@ -438,7 +438,10 @@ class Run:
     def _compared(
         self, kind: Kind, sending: Sending, answer: model.Written, now: model.Seen | None
     ) -> tuple[list[Entry], model.Written]:
-        """Record fields that are not as sent, as work of another writer or of the service."""
+        """Record the fields that are not as sent; return journal entries and the outcome.
+
+        Such fields are the work of another writer, or of the service.
+        """
         change = sending.change
         stale = now is not None and one_write.is_stale_read(change.observation, now)
         told_later = now.revision if now is not None and not stale else ""

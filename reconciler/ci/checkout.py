@@ -1,8 +1,8 @@
 """Checkout of a job, and the session in it.
 
-The checkout is a commit, and whether files are as committed. The session has the manifests, what
-may be used of them, and which target it may use; without a key the target is an emulator inside the
-job. `trust.py` decides what may be used.
+The checkout is described by its commit, and by whether files are as committed. The session has the
+manifests, what may be used of them, and the target that it may use; without a key the target is an
+emulator inside the job. `trust.py` decides what may be used.
 """
 
 import os
@@ -186,7 +186,7 @@ def examine(
     files: Iterable[Path],
     written: Iterable[Path] = (),
 ) -> trust.Checkout:
-    """Examine the checkout; `tips` are commits of the default branch, `files` are read.
+    """Examine the checkout; `tips` are commits of the default branch, `files` were read.
 
     Files are compared only where the commit itself could be trusted. Files that earlier runs have
     `written`, such as journals, may be committed and differ.
@@ -207,7 +207,7 @@ def examine(
 def tips_of(event: trust.Event, place: ProjectLocation) -> list[str]:
     """Return the known last commits of the default branch, newest first.
 
-    Most events name one; in a repeated job it is an older one. The fetched commit counts too,
+    Most events name one; in a repeated job it is an older one. The fetched commit is one of them,
     unless `origin` is another repository, or repositories are nested: a change may cause either.
     """
     commits = place.commits
@@ -266,7 +266,7 @@ def _without_file(commit: str, place: ProjectLocation, own: ProjectFile) -> trus
 
 
 def is_brought(place: ProjectLocation, head: str, base: str, file: Path) -> bool:
-    """Return whether a file outside the manifests is of the change, not of the base branch."""
+    """Return whether a file outside the manifests comes from the change, not the base branch."""
     inside = _inside(file, place.commits.top)
     if inside is None or not file.exists():
         return False
@@ -349,7 +349,7 @@ def _named(path: Path, top: Path) -> str:
 
 
 def _is_of(origin: str, repository: str) -> bool:
-    """Return whether an address is of the event's repository; true for one without a host."""
+    """Return whether an address is that of the event's repository, or has no host."""
     parts = urlsplit(origin)
     # For example git@forge.example.com:team/shop.git
     host, colon, path = origin.partition(":") if not parts.scheme else ("", "", "")
@@ -362,10 +362,10 @@ def _is_of(origin: str, repository: str) -> bool:
 
 
 Compare: TypeAlias = Callable[[Plan, str, Callable[[], tuple[Plan, tuple[Ref, ...]]]], Plan]
-"""Returns a plan with what it finds in the plan against a commit of the base branch.
+"""Returns the plan of the service, with what it finds in a plan against the base branch.
 
-That plan is made by a function, which also returns the resources that the emulator refused, and
-raises ReconcilerError.
+Gets the plan, the commit of the base branch, and a function that makes the other plan. That
+function also returns the resources that the emulator refused, and raises ReconcilerError.
 """
 
 BASE_COMPARISONS: Final = Rows[Compare]("base-comparisons")
@@ -411,8 +411,8 @@ def check_and_judge(
 ) -> tuple[check_project.Checked, trust.ProjectTrust]:
     """Check the manifests, and decide what may be used of them.
 
-    With `secrets`, those that the manifests name must be there. Raises InvalidInput where a link
-    leads to the manifests or the project file.
+    With `secrets`, every secret that the manifests name must be among them. Raises InvalidInput
+    where a link leads to the manifests or the project file.
     """
     checked = check_manifests(options, secrets)
     if checked.project is None:
@@ -438,7 +438,7 @@ class Admitted:
 def admit(
     use: trust.ProjectTrust, event: trust.Event, inputs: Inputs, options: Options
 ) -> Admitted:
-    """Return the environment that the key may be used for; print where other settings are used.
+    """Return the environment that the key may be used for; print if other settings are used.
 
     Raises GuardRefused where project, target, paths or journal are not trusted, and UsageError for
     an unknown environment.
@@ -553,7 +553,7 @@ def _barred_journal(event: trust.Event, use: trust.Whole | trust.OverBase, name:
 def _confined(
     use: trust.OverBase, name: str, environment: Environment, folder: Path
 ) -> Environment:
-    """Return an environment with files of the run where files of the change cannot replace them.
+    """Return an environment that keeps files of the run where a change cannot replace them.
 
     Raises GuardRefused for a journal that the change adds.
     """
@@ -576,7 +576,7 @@ def _confined(
 
 
 def has_own_emulator(use: trust.ProjectTrust, options: Options) -> bool:
-    """Return whether a job needs no key for the target of its environment."""
+    """Return whether the target of a job's environment is an emulator, which needs no key."""
     return (
         not isinstance(use, trust.Barred)
         and choose_environment(use.project, options.environment)[1].emulator is not None
@@ -616,7 +616,7 @@ def opened_without_key(
 def beside_base(made: Plan, admitted: Admitted, options: Options) -> Plan:
     """Return a plan of the service with what features find in the plan against the base branch.
 
-    Only for a change of a branch, and without further requests.
+    Only the plan of an untrusted change is compared. No further requests are sent.
     """
     use = admitted.use
     if not isinstance(use, trust.OverBase):

@@ -41,7 +41,7 @@ from reconciler.runtime.progress import Waits
 
 
 def environments_of(options: Options, count: int) -> list[str]:
-    """Return the environments that `count` shards can be applied to, sorted by name.
+    """Return the names of the environments to apply in `count` shards, sorted.
 
     Unless the options name one, these are all environments without an embedded emulator, which
     lives on one machine. Raises UsageError for more jobs than a matrix allows, or none. Raises

@@ -332,7 +332,7 @@ class Conversation:
     ) -> results.CommentResult:
         """Write a comment, where one is wanted and there is a forge.
 
-        The input `comment-failure` decides how a failure counts.
+        The input `comment-failure` decides whether a failure fails the job.
         """
         if self.inputs.comment == "never" or self.repository is None:
             return None
@@ -383,7 +383,7 @@ def _missing(inputs: Inputs, event: Event, api: str, graphql: str) -> str:
 def _rests_on(made: Plan, session: Session, place: ProjectLocation) -> Iterator[str]:
     """Yield the files, relative to the repository, that decide the changes of a plan.
 
-    These are all files that were read, except manifests in which nothing is written.
+    These are all files that were read, except manifests with no resource that this plan writes.
     """
     places = [(change.source, change.action.writes) for change in made.changes]
     sources = {source.file for source, writes in places if source is not None and writes}

@@ -53,7 +53,7 @@ class ForgeError(Unavailable):
 
     @property
     def is_forbidden(self) -> bool:
-        """Return whether the token lacks a permission, as a read-only token for a comment."""
+        """Return whether the token lacks a permission, as a read-only token does for a comment."""
         return self.status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOUND)
 
 
@@ -414,7 +414,8 @@ class Repository:
     ) -> PullRequest | None:
         """Open the only pull request of a branch of this repository, or update it.
 
-        A pull request that is no longer `wanted` is closed, with its body. Raises ForgeError.
+        A pull request that is no longer `wanted` gets its new text, and is closed. Raises
+        ForgeError.
         """
         path = f"/repos/{self.name}/pulls"
         found = self._open_of(branch)

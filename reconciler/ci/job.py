@@ -2,8 +2,9 @@
 
 A step keeps its results as it goes on, and raises what prevents it, so that a failure loses nothing
 of earlier steps. A plan fails for refusals that the change causes: guards that no review lifts, and
-blocked resources. Refusals that the plan of the base branch has too do not count. The owners of the
-manifests of a change are those of the base branch, never of the change itself. Source: docs/ci.md.
+blocked resources. Refusals that the plan of the base branch has too do not fail it. The owners of
+the manifests of a change are those of the base branch, never of the change itself. Source:
+docs/ci.md.
 """
 
 import asyncio
@@ -59,7 +60,8 @@ DECIDED_AT_THE_APPLY: Final = (FROZEN, NEW_JOURNAL, NOT_APPROVED)
 def refusals_of(made: model.Plan, session: open_session.Session, event: Event) -> results.Refusals:
     """Return the refusals of a plan that the plan of the base branch does not have.
 
-    Without an event there is no base branch, and all count. On the default branch none counts.
+    Without an event there is no base branch, and all are returned. On the default branch none is
+    returned.
     """
     found = _refusals_in(made)
     if not found.codes:
@@ -87,7 +89,8 @@ def failure_of(
 ) -> results.Failure | None:
     """Return why a job fails after its plan; None where it does not.
 
-    It fails where the plan is not complete, and, with `fails`, where the change causes refusals.
+    The job fails where the plan is not complete, and, with `fails`, where the change causes
+    refusals.
     """
     unknown = plan_and_drift.failures_of(made)
     if unknown:
@@ -203,8 +206,8 @@ class Job:
     def _judged(self, secrets: Mapping[str, str] | None, *, refused: str = "") -> ProjectTrust:
         """Check the manifests, and return what may be used of them.
 
-        Raises as `_check_valid` does, and GuardRefused where a change may not do what is `refused`
-        to it; "" for nothing.
+        Raises as `_check_valid` does. With `refused`, which begins the message, raises GuardRefused
+        for an untrusted change.
         """
         talk = self.talk
         checked, use = checkout.check_and_judge(talk.event, talk.inputs, self.options, secrets)
@@ -492,7 +495,7 @@ def owners_of(path: str, rules: Sequence[OwnerRule]) -> tuple[str, ...]:
 
 
 def read_owners(text: str, place: str = PLACES[0]) -> list[OwnerRule]:
-    """Read a file. Sections count only in the place of the forge that has them."""
+    """Read a file. Sections are read only in the place of the forge that has sections."""
     rules: list[OwnerRule] = []
     section, usual = "", tuple[str, ...]()
     for line in text.splitlines():

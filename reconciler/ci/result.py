@@ -185,11 +185,11 @@ class JobResult:
     """Results of the steps of a command so far; None, or nothing, for a step that did not end.
 
     `checked` is the check of the manifests, empty before there is one. `postponed` are edits of the
-    project file that only count after the merge, `change_notes` what features say of the change, as
-    Markdown. `review` is the comment that an apply compares with, and `comment` is the last written
-    comment. `proposed` is the pull request that `drift` opened. `edits` are those of a command that
-    only proposes edits. `refusals` belong to an apply of the plan, and `report` to the step that a
-    feature adds.
+    project file that take effect only after the merge. `change_notes` is what features say about
+    the change, as Markdown. `review` is the comment that an apply compares with, and `comment` is
+    the last written comment. `proposed` is the pull request that `drift` opened. `edits` are those
+    of a command that only proposes edits. `refusals` belong to an apply of the plan, and `report`
+    to the step that a feature adds.
     """
 
     command: str
@@ -255,7 +255,7 @@ class JobResult:
 
     @property
     def complaint_words(self) -> str:
-        """Return what is wrong where only tests of the change are; else ""."""
+        """Return the meaning of the first code if all errors are about tests; else ""."""
         codes = {complaint.code for complaint in self.checked.workspace.errors}
         are_tests = all(code.startswith(OF_TESTS) for code in codes)
         return CODES[min(codes)] if codes and are_tests else ""

@@ -72,19 +72,19 @@ class Event:
 
     @property
     def named_branch(self) -> str:
-        """Return the branch with a newest commit that the forge names, "" for none."""
+        """Return the branch of the newest commit that the event names, "" for none."""
         if self.is_try:
             return self.branch
         return self.ref.removeprefix(_BRANCHES) if self.ref.startswith(_BRANCHES) else ""
 
     @property
     def named_commit(self) -> str:
-        """Return the newest commit of that branch, as the forge names it."""
+        """Return the newest commit of `named_branch`, as the event names it."""
         return self.base if self.is_try else self.commit
 
     @property
     def is_on_default(self) -> bool:
-        """Return whether that branch is the default branch."""
+        """Return whether `named_branch` is the default branch."""
         return bool(self.named_branch) and self.named_branch == self.default_branch
 
     @property
@@ -287,7 +287,7 @@ ProjectTrust: TypeAlias = Whole | OverBase | Barred
 
 
 def _why_untrusted(event: Event, checkout: Checkout, trusted_branches: tuple[str, ...]) -> str:
-    """Return why a checkout is not known to be reviewed, "" where it was. Trust is of a commit."""
+    """Return why a checkout is not known to be reviewed, "" if it is. Only a commit is trusted."""
     if not checkout.commit:
         return "git shows no commit of this checkout"
     if checkout.nested:
@@ -304,7 +304,7 @@ def _why_untrusted(event: Event, checkout: Checkout, trusted_branches: tuple[str
 
 
 def may_use(event: Event, checkout: Checkout, settings: Settings) -> ProjectTrust:
-    """Return what a run may use, by the rule of this module in its table."""
+    """Return what a run may use, by the table at the top of this module."""
     own = settings.own
     if not event.name:
         return Whole(project=own, anywhere=False)

@@ -85,7 +85,7 @@ def parameter_of(option: str) -> str:
 
 
 def consenting(command: Command) -> Command:
-    """Add the options of applying a plan to a command, as `consent` and `patience`."""
+    """Add the options of an apply to a command, which gets them as `consent` and `patience`."""
 
     @functools.wraps(command)
     def gathered(

@@ -45,7 +45,7 @@ def redact_with(redaction: Redaction) -> None:
 
 @contextmanager
 def giving_way(line: Callable[[], AbstractContextManager[None]]) -> Iterator[None]:
-    """Enter `line()` around each print until the end of the block, so that the line gives way."""
+    """Enter `line()`, which hides a line, around each print until the end of the block."""
     _lines.append(line)
     try:
         yield

@@ -43,11 +43,10 @@ FORMATS: Mapping[str, Callable[[DriftReport, Session, Style], str]] = {
 def drift(*, options: Options, form: str, remember: bool, patience: LockTimeout) -> int:
     """Compare live with what was last applied; exit with 2 where it differs.
 
-    Edits of manifests that were not applied yet are no drift: `plan` shows those.
-    What cannot be read is counted: alert definitions and saved views, unless
-    `api: reads:` says how. Nothing is written, but for --remember.
-    Exits with 8 where the journal is gone, or there is none and a declared
-    resource has an id: then no drift can be seen.
+    Edits of manifests that were not applied yet are no drift: `plan` shows those. What cannot be
+    read is counted: alert definitions and saved views, unless `api: reads:` says how. Nothing is
+    written, except with --remember. Exits with 8 where the journal is gone, or there is none and a
+    declared resource has an id: then no drift can be seen.
     """
     session = begin_session(options, may_lack=True)
     look = drift_now(session, remember=remember, patience=patience)

@@ -164,9 +164,9 @@ def init(*, options: Options, patience: LockTimeout) -> None:
     """Begin an empty journal, where this environment has none.
 
     With it you confirm that nothing was applied to the target before, or that the journal need not
-    know it. A journal that is there stays as it is. Where one is gone, or a command began one
-    that does not know what was applied before, `apply --new-journal` confirms that: its plan shows
-    what may be there already.
+    know it. A journal that exists stays as it is. If the journal is gone, or a command began it
+    without knowing what was applied before, confirm with `apply --new-journal`: its plan shows what
+    may exist already.
     """
     journal = open_environment(options).unread_journal()
     journal.load()
@@ -328,8 +328,8 @@ def _backups_in(journal: Journal) -> int:
 def unlock(*, id: str | None, options: Options) -> None:  # noqa: A002 - as it is called in the usage
     """Release the lock of a shared journal from a holder that is gone, by its ID.
 
-    Without an ID, say who holds it. The lock of a file ends with its process, so
-    there is never one to take.
+    Without an ID, say who holds it. The lock of a file ends with its process, so it never has to be
+    released.
     """
     journal = open_environment(options).unread_journal()
     held = journal.store.unlock(id or "")
@@ -362,10 +362,10 @@ def unlock(*, id: str | None, options: Options) -> None:  # noqa: A002 - as it i
 def move(*, to: str | None, base_url: str | None, options: Options, patience: LockTimeout) -> None:
     """Carry the journal to another PLACE, or along to another address of its service.
 
-    Run it before you edit the project file. The old journal ends with a line that
-    refuses every later use. Stopped half-way, one of the two counts, and the same
-    command finishes. PLACE must hold no other journal; a path is relative to the
-    project file. The service is not asked.
+    Run it before you edit the project file. The old journal ends with a line that refuses every
+    later use. If it is interrupted, exactly one of the two journals is valid: run the same command
+    again. PLACE must hold no other journal; a path is relative to the project file. The service is
+    not asked.
     """
     if to is None and base_url is None:
         raise UsageError("say where to: --to PLACE, --base-url URL, or both")
@@ -485,8 +485,8 @@ def rename(*, old: str, new: str, options: Options, patience: LockTimeout) -> No
 def forget(*, ref: str, options: Options, patience: LockTimeout) -> None:
     """Forget REF, a Kind/name: it was removed by hand, or others manage it.
 
-    It is not listed as "no longer declared" any more, and its id does not count.
-    The service is not asked, and nothing is deleted there.
+    It is not listed as "no longer declared" any more, and its id is no longer known. The service is
+    not asked, and nothing is deleted there.
     """
     wanted = ref_of(ref)
     with _locked(options, "forget", patience) as opened:
@@ -566,10 +566,10 @@ def settle(
 def write_ids(*, options: Options) -> None:
     """Write the ids that the service gave out into the manifests, comments kept.
 
-    With ids in git, a lost journal cannot lead to a second create. They are
-    written as `metadata.id`, and as `metadata.ids` of this environment where the
-    project has others with a target: what one service calls a resource may be
-    something else to another. Ids of what `forEach` makes are written into its items.
+    With ids in git, a lost journal cannot lead to a second create. They are written as
+    `metadata.id`. If other environments of the project have a target, they are written as
+    `metadata.ids` of this environment, as each service has its own ids. Ids of what `forEach` makes
+    are written into its items.
     """
     found = open_project(options)
     name, chosen = choose_environment(found, options.environment)

@@ -78,7 +78,7 @@ class Column(Generic[Item]):
 def parse_range(since: str | None, until: str | None) -> Span | None:
     """Return the range of --since and --until; if one is missing, up to now, or from 1970 on.
 
-    Raises UsageError, also for an empty range.
+    None if both are missing. Raises UsageError, also for an empty range.
     """
     if since is None and until is None:
         return None

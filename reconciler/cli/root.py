@@ -26,7 +26,7 @@ _LIKE_A_VALUE = re.compile(r"[a-z][a-z0-9-]*")
 
 
 def with_ids_last(command: click.Command, arguments: list[str]) -> list[str]:
-    """Return the arguments of a command with ids that begin with a hyphen after a `--`.
+    """Return the arguments of a command, with ids that begin with a hyphen moved after a `--`.
 
     Arguments that are not options keep their order.
     """
@@ -89,7 +89,7 @@ SUBCOMMANDS: Final = Rows[click.Command]("subcommands")
 
 
 class Group(click.Group):
-    """A group of commands, and of those that features add to it."""
+    """A group of commands, including those that features add to it."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names in their order, without an import."""

@@ -266,7 +266,7 @@ EXACT: Final = Shape(exact=True)
 
 
 def exactly(shape: Shape) -> Shape:
-    """Return a shape by which documents are compared `exact` at every depth."""
+    """Return a copy of a shape that is `exact` at every depth."""
     return replace(
         shape,
         fields={name: exactly(inner) for name, inner in shape.fields.items()},
@@ -380,10 +380,10 @@ class _Homes:
 
 
 def at_home(document: Json | Missing, other: Json | Missing, shape: Shape) -> Json | Missing:
-    """Return a document in which each item that `other` has in another list is in that list too.
+    """Return `document` with each moved item also in the list in which `other` has it.
 
-    Objects that have to contain it and are absent are created, with only their identity. So both
-    documents can be walked in parallel.
+    Absent objects around such an item are created, with only their identity. So both documents can
+    be walked in parallel.
     """
     homes = moved(document, other, shape)
     return _at_home(document, other, shape, homes) if homes else document
@@ -713,9 +713,10 @@ def common_ends(
 
 
 def members_missing(difference: Difference, shape: Shape) -> Iterator[Path]:
-    """Yield the paths of the members that only `after` has.
+    """Yield the paths of the members of keyed lists in `after`, where `before` has nothing.
 
-    A service may store a value differently; a member that is absent was not stored.
+    Other fields yield nothing, as a service may store a value differently. A member that is absent
+    was not stored.
     """
     if difference.operation not in ("add", "change") or difference.after is ABSENT:
         return

@@ -70,10 +70,10 @@ Edit: TypeAlias = Put | Gone | Within | ListItems
 
 
 def followed(document: Json, edit: Edit, whole: Json) -> Json:
-    """Return a part of `whole` with an edit made.
+    """Return `document`, a part of `whole`, with an edit made.
 
-    An edit of the part itself must not be `Gone`. Raises KeyError or IndexError if the edit belongs
-    to another document.
+    `edit` itself must not be `Gone`. Raises KeyError or IndexError if the edit belongs to another
+    document.
     """
     match edit:
         case Put(value=value):

@@ -1,9 +1,9 @@
 """The whole management API on one machine: a Starlette application over SQLite.
 
-It does what the API document says (docs/endpoints.md); what that leaves open
-follows the profile (docs/emulator.md). Nothing here comes from the rest of the
-package, so that one misreading of the API cannot cancel itself out. The server
-of its own is in `serving`, as an emulator inside the process must not pay for it.
+It does what the API document says (docs/endpoints.md); what that leaves open follows the profile
+(docs/emulator.md). Nothing here comes from the rest of the package: if both misread the API in the
+same way, no test would show it. The server of its own is in `serving`, as an emulator inside the
+process must not pay for it.
 """
 
 from reconciler.emulator.app import create_app

@@ -21,7 +21,7 @@ from reconciler.emulator.endpoint import Call, Records, Resource
 
 @dataclass(frozen=True)
 class DescribedAs:
-    """A part of `Annotated`: the field accepts what its type accepts, and has a model as schema."""
+    """A marker in `Annotated`: the field accepts what its type says; `model` is its schema."""
 
     model: type[wire.WireObject]
 
@@ -252,7 +252,7 @@ class AlertDefProperties(wire.WireObject):
 
 
 class AlertDefToReplace(wire.WireObject):
-    """One item of the bulk replace; its properties are checked apart from those of others."""
+    """One item of the bulk replace; its properties are checked separately."""
 
     read_only: ClassVar[frozenset[str]] = frozenset(
         {"alertVersionId", "createdTime", "updatedTime", "lastTriggeredTime", "status"}

@@ -1,8 +1,7 @@
 """The application: its resources, its routes, the record of its requests, and its OpenAPI document.
 
-Under `/web` is what a person in the web interface can do, and a client of the API cannot: tests
-need to see what the API does not return, and what was deleted, and the API document shows neither.
-The key is the same.
+Paths under `/web` do what a person can do in the web interface and a client of the API cannot.
+Tests use them to list what the API does not return, and to delete. They need the same key.
 
 The OpenAPI 3.1 document is made from the models that answer. The model of a query becomes flat
 parameters: `filter.status`, `pagination.pageSize`. OpenAPI cannot describe a map as such
@@ -61,8 +60,8 @@ def create_app(  # noqa: PLR0913 - one keyword for each option of the server
     """Return a whole service of its own, with its data in a file or in memory.
 
     Each of `alert_ids` gets a bare alert definition unless it has one. `api_key` is accepted with
-    all permissions, and each of `keys` with its permissions such as `case:Read`. Without any, every
-    key that is not empty has all permissions. `seed` fills the emulator with a company, once.
+    all permissions, and each of `keys` with its permissions such as `case:Read`. Without any key,
+    every key that is not empty has all permissions. `seed` fills the emulator with a company, once.
     `app.state.requests` has the requests so far, the newest last. Raises UnreadableDataError for a
     file of another program, ValueError for an alert id that is not a uuid or an unknown seed,
     OSError for a log file that cannot be written.
@@ -145,7 +144,7 @@ _KINDS = {
     "saved-views": "SavedView",
     "slos": "SLO",
 }
-"""The kind of a part of the path."""
+"""The kind, by the part of the path that names it."""
 
 
 def web_routes(deployment: Deployment) -> list[Route]:
@@ -204,7 +203,7 @@ def _within(
 
 
 def _resolved(schema: wire.JsonObject, parts: wire.JsonObject) -> wire.JsonObject:
-    """Return the schema behind a reference, and of a field that may be absent its only form."""
+    """Return the schema that a reference names; for a field that may be null, its other form."""
     forms = [form for form in schema.get("anyOf", []) if form.get("type") != "null"]
     if forms:
         return _resolved(forms[0], parts)
@@ -291,7 +290,7 @@ def openapi_document(profile: Profile | None = None) -> Any:
 
 
 def _tidied(members: wire.JsonObject) -> wire.JsonObject:
-    """Return a schema without the keywords of a bound that are not of JSON Schema."""
+    """Return a schema; for integers without `ge` and `le`, which JSON Schema lacks."""
     foreign = {"ge", "le"} if members.get("type") == "integer" else set()
     return {key: member for key, member in members.items() if key not in foreign}
 

@@ -4,8 +4,8 @@ Where the API document is silent, a write behaves so:
 
 - A POST with a `requestId` seen before returns the same `dashboardId` and does nothing, whatever
   else it holds, and even when that dashboard was deleted since.
-- Without a slug a dashboard has none, unless the profile makes one: of the name at POST, and at
-  PUT the slug that it has.
+- A dashboard that is sent without a slug has none, unless the profile makes slugs: then a POST
+  makes one of the name, and a PUT keeps the slug that it has.
 - A PUT without `isLocked` leaves the lock as it is. A lock stops no write: the document does not
   name the writes that it would stop.
 """
@@ -71,7 +71,7 @@ class Identified(wire.WireObject):
 
     @property
     def key(self) -> str:
-        """The id; hand-made dashboards use one for several objects."""
+        """The id; hand-made dashboards use the same id for several objects."""
         return self.id.value if self.id else ""
 
 
@@ -108,7 +108,7 @@ class Row(Identified):
 
 
 class SectionOptions(wire.WireObject):
-    """A section of its own name, or an internal one."""
+    """A section with its own name, or an internal one."""
 
     internal: wire.Empty | None = None
     custom: wire.JsonObject | None = None
@@ -447,7 +447,7 @@ class DashboardCreateReply(wire.WireObject):
 
 
 class StoredDashboard(wire.WireObject):
-    """Reply of endpoints 5 and 6; the locker is there while it is locked."""
+    """Reply of endpoints 5 and 6; it names the locker while the dashboard is locked."""
 
     metadata: ClassVar[frozenset[str]] = DashboardWriteRequest.read_only
 
@@ -541,9 +541,9 @@ def _replace(call: Call, request: DashboardWriteRequest) -> wire.Empty:
 def _keep(
     call: Call, request: DashboardWriteRequest, dashboard_id: str, before: wire.JsonObject, key: str
 ) -> None:
-    """Store a dashboard: the whole of it is new, its origin stays.
+    """Store a dashboard: all of it is replaced, except who created it and when.
 
-    `key` is what it has in the column of slugs, "" for a new one.
+    `key` is its value in the column of slugs, "" for a new dashboard.
     """
     slug = _slug(call, request.dashboard, dashboard_id, key)
     dashboard = request.dashboard.model_copy(update={"id": dashboard_id, "slug_name": slug})
@@ -597,7 +597,7 @@ def _date_widgets(call: Call, dashboard: Dashboard, before: wire.JsonObject) -> 
 
 
 def _slug(call: Call, sent: Dashboard, dashboard_id: str, key: str) -> str | None:
-    """Return the slug that was sent, or one that the profile makes: free by a number."""
+    """Return the slug that was sent, or one that the profile makes; a number makes it unique."""
     slug, profile = sent.slug_name, call.profile
     if slug and profile.duplicate_slug == "suffixed" and _has_other(call.store, slug, dashboard_id):
         return _free_slug(call.store, slug[:_STEM_LENGTH].rstrip("-_"))

@@ -122,7 +122,7 @@ class Rule(_Settings):
     probability: Annotated[float, Field(ge=0, le=1)] = 1.0
     # At most so often.
     times: Annotated[int | None, Field(ge=0)] = None
-    # Only what goes beyond so many requests in a second; those it strikes do not count.
+    # Only requests after the first so many of a second; requests that it strikes are not counted.
     above: Annotated[int | None, Field(ge=1)] = None
     # What goes wrong.
     fault: Fault

@@ -147,7 +147,8 @@ class LivingAlert:
     def _haste(self) -> float:
         """How often it fires, as a factor: the longer the metric has to be bad, the lower.
 
-        The usual half of the time is 1, and the whole time a twentieth.
+        It is 1 if the metric must be bad half of the time, as usual; 1/20 if it must be bad all the
+        time.
         """
         match self.definition.alert_def_properties.metric_threshold:
             case {"rules": [{"condition": {"forOverPct": int(share)}}, *_]}:
@@ -209,7 +210,7 @@ class Trouble:
         return [records.KeyValue(key=key, value=text) for key, text in declared.items()]
 
     def emit(self, kind: str, moment: datetime) -> None:
-        """Add an alert event; both of one trigger share their dedup key."""
+        """Add an alert event; the two events of a trigger have the same dedup key."""
         alert, definition = self.alert, self.alert.definition
         version = definition.alert_version_id
         event = records.AlertEvent(

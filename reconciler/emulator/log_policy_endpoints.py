@@ -1,7 +1,7 @@
 """Log data policies: endpoints 15 to 18, and their models. Bounds: docs/assumptions.md.
 
-The list comes in another order than the policies take effect: the field `order` says it, and a
-client has to sort. Identity is the name, as an overwrite gives every policy a new id.
+The list may come in another order than that in which the policies take effect: a client has to sort
+by the field `order`. Identity is the name, as an overwrite gives every policy a new id.
 
 Names in a rule, and values of a log, may be several joined by commas: the policy applies to the
 log when any of its values fits. The API document does not show how a severity is written in a

@@ -4,9 +4,9 @@ The reader of requests makes a tree with lists of texts as leaves (see `wire`). 
 query is an ordinary model with fields that accept such leaves. Bounds of a page are the emulator's
 own, as the API document shows none.
 
-A page token holds the position of the last record of a page, not a number: records that are added
-or removed between two pages make no record come twice. A token is valid only for the same listing
-with the same filters and order.
+A page token holds the position of the last record of a page, not a number. So no record comes twice
+if records are added or removed between two pages. A token is valid only for the same listing with
+the same filters and order.
 """
 
 import base64
@@ -63,7 +63,7 @@ def _map(sent: object) -> object:
 
 
 def _objects(sent: object) -> object:
-    """Return rows made of columns: the n-th value of each field is of the n-th object."""
+    """Return rows made of columns: the n-th value of each field belongs to the n-th object."""
     if not isinstance(sent, dict):
         return sent
     columns = {name: _several(values) for name, values in sent.items()}
@@ -204,9 +204,9 @@ class Listing:
         return {self.name: shown, "pagination": info}
 
     def _criterion(self, field: str, direction: str) -> tuple[str, bool]:
-        """Return a field and whether it descends; an empty field or `..._UNSPECIFIED` is the usual.
+        """Return a field and whether it descends; empty or `..._UNSPECIFIED` means the usual.
 
-        Only the last word of a direction counts, as its prefix is not documented.
+        Only the last word of a direction is used, as its prefix is not documented.
         """
         name = field or self.fields[0]
         if name not in self.fields:

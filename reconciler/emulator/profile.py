@@ -133,7 +133,7 @@ class Profile:
     # The keys of every object: as they were sent, with those of the service behind them, or in the
     # reversed order of the alphabet.
     key_order: Literal["as_sent", "reversed"] = "as_sent"
-    # Integers of 64 bits: as sent, a number or its digits, or digits.
+    # Integers of 64 bits: as they were sent, as a number or as text, or always as text.
     int64: Literal["as_sent", "text"] = "as_sent"
     # Ids of other things inside a record, as that of the SLO that an alert watches: as sent, or in
     # small letters.
@@ -171,8 +171,8 @@ class Profile:
     # The same texts: stored in the characters that were sent, or normalised to NFC, so that `e` and
     # an accent become one character.
     unicode: Literal["as_sent", "nfc"] = "as_sent"
-    # A POST of a dashboard with a requestId seen before: the first dashboardId and nothing else
-    # happens, even when that dashboard is gone by now, or only while it is there, or never.
+    # A POST of a dashboard with a requestId seen before returns the first dashboardId and does
+    # nothing: always, even if that dashboard is gone; only while it exists; or never.
     request_ids: Literal["deduplicated", "deduplicated_if_there", "ignored"] = "deduplicated"
     # A PUT of a dashboard, SLO or saved view that is not there: 404, or it is created under that
     # id.
@@ -188,9 +188,9 @@ class Profile:
     # Whether endpoints 11, 12 and 14 take both SLIs, or only the one the document names for each:
     # request-based on POST, window-based on PUT and validate.
     slis: Literal["either", "documented"] = "either"
-    # What endpoint 14 judges: any SLO, or only one that is there, else 400 without an id and 404
-    # with an unknown one, or of those only what the document names: an SLO with a window-based SLI,
-    # else 400.
+    # What endpoint 14 judges: any SLO; only one that exists, with 400 for no id and 404 for an
+    # unknown id; or, as the document says, only one that exists and has a window-based SLI, with
+    # 400 for any other SLI.
     validation: Literal["any", "existing", "documented"] = "any"
     # Whether a stored policy comes back with its `logRules`, or without.
     policy_severities: Literal["hidden", "returned"] = "hidden"
@@ -232,7 +232,7 @@ class Profile:
     # `filter.searchQuery.text=x`; the other way is 400.
     text_filters: Literal["plain", "wrapped"] = "plain"
     # The form of a label filter: `filter.contextualLabels.region=eu`, or objects of `key` and
-    # `value`, for which the other way is 400.
+    # `value`, the other form is 400.
     label_filters: Literal["map", "pairs"] = "map"
     # Reads of one record that the document does not show, by kind.
     reads: Annotated[

@@ -30,7 +30,7 @@ from reconciler.emulator.profile import ExtraList, ExtraRead, Profile
 
 
 class Listed(wire.WireObject):
-    """An answer of a list: its shape is the profile's."""
+    """The answer of a list that a profile adds; the profile says its shape."""
 
 
 STORED = {
@@ -47,7 +47,7 @@ _MODELS: dict[str, tuple[type[wire.WireObject], type[wire.WireObject], str]] = {
     ),
     "SavedView": (saved_view_endpoints.SavedView, saved_view_endpoints.SavedView, ""),
 }
-"""The model of a record, the model of a sent write, and the field of the record with it."""
+"""The model of a record, the model of a sent write, and the field of the record that has it."""
 
 
 def extra_endpoints(profile: Profile) -> Iterator[Endpoint[Any]]:

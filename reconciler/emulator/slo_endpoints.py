@@ -5,8 +5,8 @@ POST is ignored. Any SLO may be validated, stored or not. A PUT never looks at t
 what validate is for.
 
 The shapes inside both SLIs and of `labels` come from docs/assumptions.md; the API document names
-them only. Of the answer of validate it has only the shape. The two rules are ours, chosen because
-a service could hardly do without them.
+them only. For the answer of validate, the document gives only the shape. Its two rules are ours,
+chosen because a service could hardly do without them.
 """
 
 from collections.abc import Iterable, Iterator

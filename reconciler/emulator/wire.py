@@ -142,7 +142,7 @@ class WireObject(BaseModel):
         return self._sent
 
     def remember(self, sent: tuple[str, ...] = ()) -> Self:
-        """Render only the fields that were sent or set, those that were sent in this order."""
+        """Render only the fields that were sent or set; `sent` gives the order of the former."""
         self._sent = sent
         return self
 
@@ -185,7 +185,7 @@ def _is_int64(value: object) -> bool:
 
 def _is_rfc3339(text: str) -> bool:
     try:
-        # A leap second is valid there, and no clock of Python knows it.
+        # A leap second is valid in RFC 3339, and Python cannot read it.
         datetime.fromisoformat(re.sub(r":60(?=[.Zz+-])", ":59", text))
     except ValueError:
         return False
@@ -199,7 +199,10 @@ def bounds(least: int, most: int = 2**31 - 1) -> Any:
 
 
 def choice(*names: str, is_required: bool = False) -> Any:
-    """Return a validator: at most one of `names` is set, or of all fields; one if `is_required`."""
+    """Return a validator that allows at most one of `names`, or of all fields, to be set.
+
+    With `is_required`, exactly one must be set.
+    """
 
     def check(model: WireObject) -> WireObject:
         members = names or tuple(type(model).model_fields)
@@ -430,7 +433,7 @@ def in_form(content: Any, model: type[WireObject], profile: Profile) -> Any:
 def _steps(profile: Profile) -> Iterator[Callable[[Any, type[WireObject]], Any]]:
     """Yield the steps that rewrite an answer, in order; none where no answer is rewritten.
 
-    A step gets the model too, which shows which keys are fields, and which are of a map.
+    A step also gets the model, which distinguishes fields from keys of a map.
     """
     if profile.zero_values == "rendered" or profile.empty_objects == "rendered":
         yield partial(_rewritten, rewrite=partial(_with_unsent, profile=profile))
@@ -793,7 +796,7 @@ def _labels(value: object, path: str, profile: Profile) -> object:
 
 
 def _pairs(value: object) -> list[Mapping[str, object]]:
-    """Return the objects of a list, which keys with dots send as columns."""
+    """Return the objects of a list; a query with dotted keys sends them as columns."""
     match value:
         case list():
             return [element if isinstance(element, dict) else {} for element in value]

@@ -39,5 +39,5 @@ KINDS: Final[Collection[Kind]] = BY_NAME.values()
 
 
 def is_unfindable_create(change: Change) -> bool:
-    """Return whether a change creates what cannot be looked up: a lost answer needs a person."""
+    """Return whether a change creates a resource that cannot be looked up if the answer is lost."""
     return change.action is Action.CREATE and not BY_NAME[change.ref.kind].findable

@@ -83,7 +83,7 @@ def text(document: Json | Missing, name: str) -> str:
 def given_id(document: Json | Missing, name: str) -> str:
     """Return the id under a name, "" if there is none.
 
-    It will be a part of paths. Raises UnreadableReply for a text that cannot be.
+    The id will be part of a path. Raises UnreadableReply for a text that cannot be in a path.
     """
     value = text(document, name)
     if value and not is_part(value):
@@ -125,10 +125,10 @@ class ReadRecord:
 async def read_record(
     api: Api, name: str, model: type[Part], id_form: IdForm, remote_id: RemoteId
 ) -> ReadRecord | Missing:
-    """Read the record of a kind that has a read in the project file; ABSENT if there is none.
+    """Read a record as the project file says for its kind; ABSENT if it does not exist.
 
-    If a 404 does not say why, the list of the kind decides, if there is one. Raises what `Api.read`
-    raises, and UnreadableReply if the record is not where it should be.
+    If a 404 does not say what is missing, the list of the kind decides, if there is a list. Raises
+    what `Api.read` raises, and UnreadableReply if the record is not where it should be.
     """
     read = api.assumptions.reads.of_kinds[name]
     path = read.path_of(quote(str(remote_id), safe=""))
@@ -158,11 +158,10 @@ def _object_at(document: Json | Missing, place: str | None, what: str, of: str) 
 def _as_declared(
     spec: dict[str, Json], model: type[Part], id_form: IdForm, setting: str
 ) -> dict[str, Json]:
-    """Return it as a manifest would declare it: without wrappers, in the API's spelling.
+    """Return `spec` as a manifest would declare it: without wrappers, in the API's spelling.
 
-    Fields that only the service sets are dropped. Raises UnreadableReply for a document without a
-    name, which every record has: the setting leads to another place, and the record would look
-    empty.
+    Fields that only the service sets are dropped. Raises UnreadableReply for a document without
+    `name`: every record has a name, so the setting leads to the wrong place.
     """
     document: Json = spec
     for made in PasteRepair(model, id_form, has_id=True).rounds(spec):

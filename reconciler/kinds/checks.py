@@ -47,7 +47,7 @@ _MAPPING: Final = frozenset(("model_type", "dict_type"))
 
 
 def meant_value(wrong: InvalidValue) -> str:
-    """Return the intended value, or what to do, if only the form is wrong."""
+    """Return the intended value, or advice, if only the form is wrong; "" otherwise."""
     match wrong.kind, wrong.value:
         case "string_type", value:
             return _text(value)
@@ -68,7 +68,7 @@ _UNITS: Final = {"s": "SECONDS", "m": "MINUTES", "h": "HOURS", "d": "DAYS"}
 
 
 def _window(wrong: InvalidValue) -> str:
-    """Return what to write for a time as `10m`, where a part has one field with listed times."""
+    """Return advice for a time like `10m` in place of a part with one field for listed times."""
     found = _TIME.fullmatch(wrong.value) if isinstance(wrong.value, str) else None
     part = wrong.facts.part if wrong.kind == "model_type" else None
     if found is None or part is None:
@@ -98,7 +98,7 @@ def _text(value: object) -> str:
 
 
 def is_mappings(value: object) -> bool:
-    """Return whether it is a list of mappings: a mapping with a dash before each line."""
+    """Return whether `value` is a list of mappings, as of a mapping with a dash on each line."""
     return (
         isinstance(value, list)
         and bool(value)
@@ -336,7 +336,7 @@ def _mixed(text: str) -> bool:
 
 
 def lint(document: Json, model: type[traits.Part], path: Path = ()) -> Iterator[Finding]:
-    """Yield what is wrong in `document`, at `path` in the manifest, by the model.
+    """Yield what is wrong in `document` by its model; `path` is its path in the manifest.
 
     Variables are already filled in; secrets and references are not.
     """
@@ -442,7 +442,7 @@ def _unknown_field(
 
 
 def _is_left_by(above: str, key: str, document: dict[str, Json], model: type[traits.Part]) -> bool:
-    """Return whether an unknown field is one of the part above it, which lacks it."""
+    """Return whether `key` belongs into the field above it, and is missing there."""
     part = facts_of(model)[above].part if above else None
     if part is None or key not in facts_of(part):
         return False
@@ -454,7 +454,7 @@ SHORTEST_BEGUN: Final = 4
 
 
 def _begun(key: str, document: dict[str, Json], model: type[traits.Part]) -> str:
-    """Return the only field that is not there and begins with a key, as `targetThreshold…`."""
+    """Return the only absent field with a name that begins with `key`; "" if there is none."""
     absent = (name for name in facts_of(model) if document.get(name) is None)
     begun = [name for name in absent if name.startswith(key)]
     return begun[0] if len(begun) == 1 and len(key) >= SHORTEST_BEGUN else ""
@@ -502,7 +502,7 @@ def _is_number(value: Json) -> TypeGuard[int | float]:
 def _inner_findings(
     value: dict[str, Json] | list[Json], facts: Facts, path: Path
 ) -> Iterator[Finding]:
-    """Yield the findings on a list or a map: its length, what is inside, items of one name."""
+    """Yield the findings on a list or a map: length, content, items with the same name."""
     if facts.bound is not None and isinstance(value, list):
         yield from _bound_findings(len(value), facts.bound, path, " items")
     for member in members_of(value, facts):

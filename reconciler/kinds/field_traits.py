@@ -102,7 +102,7 @@ class ObservedPart(Part):
 
 
 class PartlyKnown(Part):
-    """An object of the API document with more fields than it shows."""
+    """An object with more fields than the API document shows."""
 
     complete: ClassVar[bool] = False
 
@@ -198,7 +198,7 @@ class Int64:
 class AtMost:
     """A bound that services are known to have and the API document does not: a warning.
 
-    It is an error if it is `certain`, as no service can work with another value. For text and lists
+    A value beyond a `certain` bound is an error, as no service can work with it. For text and lists
     it bounds the length, for numbers the value. Source: docs/assumptions.md.
     """
 
@@ -211,9 +211,9 @@ class AtMost:
 class Formed:
     """A form of text that services are known to require: any other is a warning.
 
-    It is an error if it is `certain`, as no service can read another form. If the text is a part of
-    paths (`in_path`), a text that leads elsewhere is an error, and `repair` is the remedy. Source:
-    docs/assumptions.md.
+    If the form is `certain`, any other is an error, as no service can read it. If the text is a
+    part of paths (`in_path`), a text that leads elsewhere is an error, and `repair` is the remedy.
+    Source: docs/assumptions.md.
     """
 
     pattern: re.Pattern[str]
@@ -255,7 +255,7 @@ _UNITS = {Unit.MILLISECONDS: 1, Unit.SECONDS: 1_000, Unit.MINUTES: 60_000}
 
 
 def duration_in(unit: Unit | None, text: str) -> int | None:
-    """Return `15m` or `1 hour` in a unit of time; None for other text and other units."""
+    """Return a duration, as `15m` or `1 hour`, in whole units; None if that is impossible."""
     found = _DURATION.fullmatch(text.strip().lower())
     if found is None or unit not in _UNITS:
         return None
@@ -265,7 +265,7 @@ def duration_in(unit: Unit | None, text: str) -> int | None:
 
 
 class ValueCoverage(Enum):
-    """The meaning of a list of values for any other value."""
+    """The meaning of a value that is not in the list."""
 
     CLOSED = "there is none"
     KNOWN = "none is known"
@@ -427,8 +427,8 @@ class EnvelopeField:
 class ManifestKey:
     """A key of manifests of some kinds. Its value is never sent, and is in no digest.
 
-    `read` gets the value with its expressions filled in, and the text that places it. It returns
-    findings, and what `Manifest.added` keeps: JSON.
+    `read` gets the value with its expressions filled in, and the text that places it. `read`
+    returns findings, and JSON for `Manifest.added`.
     """
 
     kinds: Collection[str]

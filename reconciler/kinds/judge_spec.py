@@ -151,7 +151,7 @@ def _records(
 
 
 def _members(document: Json, facts: Facts, path: Path) -> Iterator[tuple[Path, str]]:
-    """Yield path and name of each stored object in a list of such."""
+    """Yield path and name of each item in a list of stored objects."""
     keyed = facts.keyed
     for member in members_of(document, facts):
         place = (*path, member.step)
@@ -225,7 +225,7 @@ def _named(names: Sequence[str]) -> str:
 
 
 def kind_like(record: Json) -> Kind | None:
-    """Return the only kind that a record can be of, None if that is a guess.
+    """Return the kind of a record; None if no kind fits, or more than one.
 
     The record, once repaired, has no error and nothing missing for that kind, and has a list or an
     object that only that kind has.

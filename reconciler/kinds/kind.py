@@ -61,7 +61,7 @@ class IdForm:
     def check(self, requested: model.RemoteId, answered: Json | Missing) -> None:
         """Raise AnotherRecord if an answer has another id than was requested.
 
-        An answer without an id is about the requested one, as nothing says otherwise.
+        An answer without an id is accepted.
         """
         if answered in (ABSENT, None, ""):
             return
@@ -120,11 +120,11 @@ class Watched:
 
 @dataclass(frozen=True, slots=True)
 class Bearing:
-    """Features by which incidents of a kind's resources are found, besides names and ids.
+    """How incidents of a kind's resources are found, other than by names and ids.
 
-    `label_maps` lead to the maps in `spec` with pairs that an incident may have as labels.
-    `takes_logs_of` returns whether a change decides about the logs of an application and a
-    subsystem, "" for an unknown one.
+    `label_maps` are paths of maps in `spec`; an incident may have their pairs as labels.
+    `takes_logs_of` returns whether a change may affect the logs of an application and a subsystem;
+    "" is an unknown name.
     """
 
     label_maps: tuple[tuple[str, ...], ...] = ()
@@ -158,10 +158,10 @@ ANY_STEP: Final = "*"
 
 @dataclass(frozen=True, slots=True)
 class Essential:
-    """A place that a reviewer should see before it is created.
+    """A field that a reviewer should see before the resource is created.
 
-    `name` is its name if the last step says too little, and `usual` the value of a flag that need
-    not be shown.
+    `name` is used if the last step of `path` says too little. A flag is not shown if it has its
+    `usual` value.
     """
 
     path: tuple[str, ...]
@@ -206,7 +206,7 @@ Picture: TypeAlias = Grid | Ranking | Objective
 
 
 def gives_out_ids(manifest: model.Manifest, what: str, short: str) -> str:
-    """Return why a resource with a declared id is not created where the service gives out ids."""
+    """Return why a resource with a declared id cannot be created; "" if it declares no id."""
     if manifest.remote_id is None:
         return ""
     return (
@@ -323,7 +323,7 @@ async def _nothing_foreseen(_: Api, __: Sending) -> Foreseen:
 
 @dataclass(frozen=True, slots=True)
 class Remote:
-    """The functions of a kind that only a run with the service uses: `REMOTE` of its `remote`.
+    """The functions of a kind that use the service: `REMOTE` in the module `remote` of the kind.
 
     `preflight` asks the service about a write: its objections, and what depends on the resource.
     `complete` adds to the declaration what the service needs and no manifest has (a slug, nested
@@ -339,7 +339,7 @@ class Remote:
 
 
 class ConsentRule(Enum):
-    """The need for consent to a risky change, beyond the limits that count it."""
+    """The need for consent to a risky change, in addition to limits on their number."""
 
     NEVER = "never"
     ALWAYS = "always"

@@ -30,7 +30,7 @@ class Drop(PlacedRepair):
 
 
 class MoveId(PlacedRepair):
-    """An id that belongs into the metadata, which has none."""
+    """An id that belongs into `metadata`, where no id is declared."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class Unquote(PlacedRepair):
 
 @dataclass(frozen=True, slots=True)
 class Unwrap(PlacedRepair):
-    """A mapping with the record further inside, at `path` and then `steps`."""
+    """A mapping around the record: it is at `path`, and `steps` lead from it to the record."""
 
     steps: Path
 
@@ -263,8 +263,8 @@ class PasteRepair:
 def in_reported_order(document: Json, model: type[Part]) -> Json:
     """Return a document with the items of lists in the order of their position fields.
 
-    Only a list of stored objects has one, if all its members have a number, and no two the same;
-    any other list stays as it is.
+    Only lists of stored objects are sorted, and only if all items have different numbers. Any other
+    list stays as it is.
     """
     if not isinstance(document, dict):
         return document
@@ -365,9 +365,9 @@ def _around(document: dict[str, Json], part: type[Part], path: Path) -> list[Rep
 
 
 def _misplaced(document: dict[str, Json], part: type[Part], path: Path) -> list[Repair]:
-    """Return the one field in the content that belongs next to it, in any spelling.
+    """Return the repair of a single field that is in the content and belongs next to it.
 
-    Empty if its place is taken.
+    Its spelling does not matter. Empty if its place is taken.
     """
     content = document.get(part.bare) if part.strays else None
     if not isinstance(content, dict):
@@ -411,7 +411,7 @@ def _steps_inside(
 
 
 def _is_bare(document: dict[str, Json], part: type[Part]) -> bool:
-    """Return whether it is the content of the one field that the service leaves out."""
+    """Return whether `document` is the content of the field `part.bare`, without that field."""
     own = {_letters(name) for name, facts in facts_of(part).items() if facts.read_only is None}
     own -= set(map(_letters, part.strays))
     written = {_letters(key) for key in document}

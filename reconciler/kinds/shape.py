@@ -58,7 +58,7 @@ def facts_of(model: type[traits.Part]) -> Mapping[str, Facts]:
 
 
 def content_of(model: type[traits.Part]) -> Mapping[str, Facts]:
-    """Return the fields of the content that the service shows without its wrapper, if any."""
+    """Return the fields of the content of `model.bare`; without `bare`, those of the model."""
     fields = facts_of(model)
     content = fields[model.bare].part if model.bare else None
     return fields if content is None else facts_of(content)
@@ -66,7 +66,7 @@ def content_of(model: type[traits.Part]) -> Mapping[str, Facts]:
 
 @cache
 def needed_in(model: type[traits.Part]) -> tuple[str, ...]:
-    """Return the fields of a model that services are known to require, but for those `in_kind`."""
+    """Return the fields of a model that services are known to require, except those `in_kind`."""
     return tuple(
         name
         for name, facts in facts_of(model).items()
@@ -209,7 +209,7 @@ def _references(document: Json, facts: Facts, path: Path) -> Iterator[tuple[Path
 
 
 class InnerPlace(NamedTuple):
-    """A field, an item or a value of a place; `name` is the own name of a misspelt field."""
+    """A field, item or value inside a place; `name` is the right name of a misspelt field."""
 
     step: str | int
     name: str | int
@@ -270,7 +270,7 @@ def _usually_ordered(document: dict[str, Json], part: type[traits.Part]) -> dict
 
 
 def only_writable(document: Json, model: type[traits.Part], ours: Sequence[Json]) -> Json:
-    """Return the part of a stored document that a write may have, if services refuse the rest.
+    """Return the part of a stored document that services accept in a write.
 
     These are the fields that a manifest may declare by the model, and those that one of `ours`
     declares; `ours` are documents that we write, or wrote.
@@ -325,9 +325,10 @@ def _rewritten_inside(document: Json, facts: Facts, rewrite: Rewrite) -> Json:
 
 
 def names_of(document: dict[str, Json], fields: Fields) -> dict[str, str]:
-    """Return the names of the fields that a document spells otherwise, by its spelling.
+    """Return the right names of the fields that a document spells differently, by its spelling.
 
-    A field that is also there under its own name, or twice, is left out.
+    A field that the document also has under its right name is left out; of two spellings of a
+    field, the second.
     """
     if not any("_" in key for key in document):
         return {}

@@ -27,12 +27,12 @@ from reconciler.runtime.connection import steps_in
 STRICT: Final = ConfigDict(extra="forbid", strict=True, frozen=True, defer_build=True)
 """No unknown fields, and no values of another type.
 
-A model is built on its first use: models inside others are never built.
+A model is built on its first use; a model that is only part of another one is never built.
 """
 
 
 def must(code: LiteralString, problem: str, holds: Callable[[str], object]) -> AfterValidator:
-    """Return the check of a text, with the problem of a text that does not pass it."""
+    """Return a validator of a text; where `holds` returns false, its error says `problem`."""
 
     def check(text: str) -> str:
         if not holds(text):
@@ -43,7 +43,7 @@ def must(code: LiteralString, problem: str, holds: Callable[[str], object]) -> A
 
 
 class FileSection(BaseModel):
-    """A setting that names a file of the project, which holds no manifests."""
+    """A setting that names a file of the project; that file holds no manifests."""
 
     model_config = STRICT
 
@@ -445,7 +445,7 @@ class Assumptions(_Settings):
     ] = Reads()
 
     def range_filter(self, since: str, until: str) -> Json:
-        """Return the filter for a range of time, with both ends, as services may need either."""
+        """Return the filter for a range of time; both ends are sent, as a service may need them."""
         return {self.range_names.from_: since, self.range_names.to: until}
 
     def text_filter(self, text: str) -> Json:

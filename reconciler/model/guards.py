@@ -28,7 +28,7 @@ APPROVAL: Final = "approval"
 
 
 class Guard(NamedTuple):
-    """The level of a guard, and the flag of its own that lifts it; "" if an override lifts it.
+    """The level of a guard, and the `flag` that lifts it; "" if --override-guard lifts it.
 
     A flag is an option of `apply` and an input of the action, except for `APPROVAL`.
     """
@@ -55,8 +55,10 @@ GUARDS: Final[Mapping[str, Guard]] = {
     "slo-target-lowered": Guard(REVIEW_LEVEL),
     "dashboard-locked": Guard(REVIEW_LEVEL),
 }
-"""All guards by code, those of features too; `consent.guards_of_part` decides which apply to a
-part. A violation may have another level; an environment may raise levels.
+"""All guards by code, those of features too.
+
+A violation may have another level; an environment may raise levels. For a part of a plan,
+`guards_of_part` in reconciler/planning/guards decides which violations stay.
 """
 
 FLAGS: Final = tuple(dict.fromkeys(guard.flag for guard in GUARDS.values() if guard.flag))
@@ -66,7 +68,7 @@ _DIGITS = 12
 
 
 def flag_of(code: str) -> str:
-    """Return the flag of its own that lifts a guard, "" if an override lifts it."""
+    """Return the flag that lifts a guard; "" if --override-guard lifts it."""
     return GUARDS[code].flag if code in GUARDS else ""
 
 
@@ -105,7 +107,7 @@ class OwnRule(Protocol):
 
     @property
     def level(self) -> GuardLevel:
-        """Who may consent, of a plan."""
+        """The level of consent that it needs, if it judges a plan."""
 
     @property
     def code(self) -> str:
@@ -119,9 +121,10 @@ MOST_NAMED: Final = 20
 
 @dataclass(frozen=True, slots=True)
 class GuardSentence:
-    """Resources, none for the whole plan, and the sentence that follows their names.
+    """Resources in `refs`, and `said`, which continues the sentence after their names.
 
-    `remedies` are those that not all sentences of the guard share.
+    `refs` is empty if the sentence is about the whole plan. `remedies` has only the remedies that
+    another sentence of the same guard lacks.
     """
 
     refs: tuple[Ref, ...]
@@ -137,8 +140,8 @@ class GuardSentence:
 class ResourceRemedy(str):
     """A remedy that names its resource.
 
-    `of_several` is the same remedy of several resources: they replace `NAMES` in a sentence, and
-    `ARGUMENTS` in a command.
+    `of_several` is the same remedy as a template for several resources. In it, `NAMES` becomes text
+    like `these 3`, and `ARGUMENTS` becomes the names, as a command needs them.
     """
 
     __slots__ = ("of_several",)
@@ -158,11 +161,11 @@ class GuardViolation:
     `ref` is None if it is about many resources; otherwise `said` continues the sentence after its
     name. `said` has the figures and the limit. `until` is when it ends by itself, as an ISO 8601
     time, "" if that is unknown. `code` is the permanent name of the guard: docs/guards.md.
-    `destroys` lists all that would be destroyed. `figures` must be the same for a review to consent
-    to it, if that is not `said`. `own_level` is its level if that is not the level of its code,
-    `is_met` whether consent was given, `given` who gave it as a sentence, "" where that is unknown,
-    `awaited` who must still give it as a sentence, "" where its level says so, and `emergency` the
-    reason of --break-glass that lifted it.
+    `destroys` lists all that would be destroyed. A review consents to it only while `figures` stay
+    the same; without `figures`, while `said` does. `own_level` is its level if the level of its
+    code does not apply. `is_met` says whether consent was given. `given` is a sentence about who
+    gave it, "" if unknown. `awaited` is a sentence about who must still give it, "" if its level
+    says so. `emergency` is the reason of --break-glass that lifted it.
     """
 
     ref: Ref | None = None
@@ -228,7 +231,7 @@ class GuardBlock:
         )
 
     def _own_remedies(self, guard: GuardViolation) -> tuple[str, ...]:
-        """Return the remedies of a sentence about no resource that another sentence lacks."""
+        """Return the remedies that some other violation lacks; none if it has a `ref` or is met."""
         if guard.is_met or guard.ref is not None:
             return ()
         shared = set(guard.remedies).intersection(*(other.remedies for other in self.guards))
@@ -238,7 +241,7 @@ class GuardBlock:
     def remedies(self) -> tuple[str, ...]:
         """Each remedy once, with all resources that it is a remedy for; none after a consent.
 
-        Without the remedies of a single sentence.
+        Remedies that only some sentences have are in `members`.
         """
         found: dict[str, list[tuple[str, Ref | None]]] = {}
         for guard in self.guards:

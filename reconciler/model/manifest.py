@@ -73,7 +73,7 @@ class Exemption:
 
 @dataclass(frozen=True, slots=True)
 class Unopened:
-    """A `spec` that is still text, like most that did not change.
+    """A `spec` that is still text, as in most manifests that did not change.
 
     `sum` is the result of `sum_of` for the manifest, `declared_id` the id that it declares, and
     `plain` says that nothing in it is filled in late: no secret and no reference.
@@ -109,8 +109,8 @@ class Manifest:
     """One declared resource: variables filled in, secrets sealed, references not yet resolved.
 
     `protect` means that nothing changes it after its next apply. `exempt` are the complaints that
-    it is exempted from today, by code; they are not part of what is declared. `added` has what
-    features read of their keys.
+    it is exempted from today, by code; they are not part of what is declared. `added` has the
+    values that features read from their own keys.
     """
 
     ref: Ref
@@ -134,7 +134,7 @@ class Manifest:
         self.__dict__.pop(_OPENED, None)
 
 
-# Set outside the class, where it would be the default of the field.
+# Set outside the class: inside, it would be the default of the field.
 Manifest.spec = _Spec()  # type: ignore[assignment]  # a descriptor instead of the field
 
 

@@ -12,7 +12,7 @@ from reconciler.model.manifest import RemoteId
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerInfo:
-    """Facts of an answer about the current state of a resource, as far as it has them.
+    """The facts that an answer of the service has about the current state of a resource.
 
     `version` names this state: an alert's `alertVersionId`, an SLO's revision. `updated` is when
     this state began, as the service writes it; a dashboard has no other version. `ids` maps the

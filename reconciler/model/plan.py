@@ -51,7 +51,7 @@ ActionWord: TypeAlias = Literal["create", "update", "assert", "keep", "blocked"]
 """The names of actions in reports and JSON."""
 
 ChangeWord: TypeAlias = ActionWord | Literal["orphan"]
-"""The name of any action: JSON has a list of its own for orphans, and no word."""
+"""The name of any action; JSON has a separate list of orphans, so it has no such word."""
 
 
 class Action(Enum):
@@ -76,7 +76,7 @@ class Action(Enum):
 
     @property
     def is_to_do(self) -> bool:
-        """Return whether an apply is to do something with the resource, even if it cannot."""
+        """Return whether the resource needs a write, even if the write is blocked."""
         return self.writes or self is Action.BLOCKED
 
 
@@ -101,8 +101,8 @@ class Change:
     `before` is the live document as it may be shown, and `lost` the destroyed parts as they may be
     shown: each value that is or was a secret is hidden. `destroys` names what the write removes
     permanently. `protected` says that its last apply set its protection. `alerts` are the alerts
-    that the service named when it was asked about the write. `since_applied` are the fields for
-    guards that are declared otherwise than last applied, and that someone edited live in between.
+    that the service named when it was asked about the write. `since_applied` is for guards: fields
+    that are declared differently since the last apply, and that someone edited live since.
     """
 
     ref: Ref
@@ -146,14 +146,17 @@ class Change:
 
     @property
     def is_noted(self) -> bool:
-        """Return whether applying it writes to the journal, even if it sends nothing."""
+        """Return whether an apply records something of it that is not sent.
+
+        This is an accepted edit, a new name or a change of protection, not an ordinary write.
+        """
         renamed = any(isinstance(reason, RenamedFrom) for reason in self.reasons)
         news = self.accepts_edit or (renamed and self.action is not Action.BLOCKED)
         return self.turns_protection or news
 
     @property
     def accepts_edit(self) -> bool:
-        """Return whether it declares what someone edited live, so that nothing is sent."""
+        """Return whether nothing is sent, as someone made the declared changes live already."""
         return self.action is Action.KEEP and bool(self.since_applied)
 
     @property
@@ -163,7 +166,7 @@ class Change:
 
     @property
     def is_kept_unseen(self) -> bool:
-        """Return whether it is kept by the last write alone, as no read shows live."""
+        """Return whether it is kept although no read showed its live state."""
         return self.action is Action.KEEP and self.evidence in (Evidence.JOURNAL, Evidence.NONE)
 
     @property
@@ -202,17 +205,17 @@ class Plan:
     `changes` are the declared resources in the order of the kinds, then the orphans. `guarded` are
     violations that an apply would need consent for, and `remarks` are about the plan as a whole.
 
-    The plan of a part was compared with the revision `changed_since`, and left out as many
-    resources as `not_examined`; "" and 0 for a whole plan. `beside` are resources in the journal
-    that are not in a rollback, or in a part of the manifests. `perhaps_beside` are declared
-    resources outside a part, with their own id, that the journal does not have. `selected` is None
-    if all resources were selected. `paths` are relative to the project's folder; none for all
-    manifests. `against` is the commit that was used instead of the service; None if the service was
-    read.
+    For a plan of what changed, `changed_since` is the revision that it was compared with, and
+    `not_examined` is the number of resources that it left out; "" and 0 for a whole plan. `beside`
+    are resources in the journal that the plan does not cover: outside a rollback, or outside a part
+    of the manifests. `perhaps_beside` are declared resources outside a part, with their own id,
+    that the journal does not have. `selected` is None if all resources were selected. `paths` are
+    relative to the project's folder; none for all manifests. `against` is the commit that was used
+    instead of the service; None if the service was read.
 
     `watchers` are the known watchers of each SLO that the plan changes, and `alerts` the known
-    alerts, by their ids in lower case. `sections` is what features know of the plan; at most one of
-    each class. No write depends on it.
+    alerts, by their ids in lower case. `sections` has the data that features add, at most one of
+    each class. No write depends on these.
     """
 
     environment: str
@@ -284,7 +287,7 @@ class Plan:
 
     @property
     def is_noted(self) -> bool:
-        """Return whether applying it writes to the journal, even if it sends nothing."""
+        """Return whether an apply records what it does not send: see `Change.is_noted`."""
         return any(change.is_noted for change in self.changes)
 
 
@@ -430,8 +433,8 @@ class Unchanged:
 class Refused:
     """The service, or this program for it, refused this one resource: nothing changed.
 
-    `reasons` are those of a plan that could not do it; then there is no `message`. `ways_out` are
-    the remedies, if any are known.
+    `reasons` are the reasons why the plan blocked it; then `message` is empty. `remedies` may be
+    empty.
     """
 
     ref: Ref
@@ -443,7 +446,7 @@ class Refused:
 
 @dataclass(frozen=True, slots=True)
 class Unconfirmed:
-    """Sent, and may have happened: the next plan will show it."""
+    """The write was sent and may have happened; the next plan will show it."""
 
     ref: Ref
     message: str
@@ -452,7 +455,7 @@ class Unconfirmed:
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """Not sent, because of something else."""
+    """The write was not sent, for a reason that is not in this resource."""
 
     ref: Ref
     message: str
@@ -460,7 +463,7 @@ class Skipped:
 
 @dataclass(frozen=True, slots=True)
 class InDoubt:
-    """A create that may have happened, and cannot be looked up."""
+    """A create was sent and may have happened, and it cannot be looked up."""
 
     ref: Ref
     message: str

@@ -26,7 +26,7 @@ def quoted(text: str, longest: int = LONGEST) -> str:
 
 
 def quoted_pair(first: str, second: str) -> str:
-    """Return two foreign names as one name with a slash, each cut by itself."""
+    """Return two foreign names as one name with a slash; each is cut separately."""
     return f"`{plain(first)}/{plain(second)}`"
 
 

@@ -31,7 +31,7 @@ class _Coded:
 
 
 class Reason(_Coded):
-    """A reason of a change."""
+    """A reason of a change. In the docstrings of reasons, "it" is the resource of the change."""
 
 
 class Remark(_Coded):
@@ -169,7 +169,7 @@ class TakesOver(Reason, code="takes-over"):
 
     @property
     def words(self) -> str:
-        """A text that it was not ours, and whether it differs."""
+        """A text: this journal never wrote it, and whether it differs."""
         if self.differs:
             return "it is there, differs, and this journal never wrote it{edit:last}"
         return (
@@ -365,7 +365,7 @@ class NothingBefore(Reason, code="nothing-before"):
     """Nothing is known of it from before the run that is rolled back.
 
     `compacted` says that the journal was compacted since; otherwise nothing was declared then.
-    `live` says that the live document of then is kept.
+    `live` says that the journal has the live document from before the run.
     """
 
     compacted: bool
@@ -402,7 +402,7 @@ class SecretsLost(Reason, code="secrets-lost"):
 
 
 class NotSeenThen(Reason, code="not-seen-then"):
-    """The live document of then is kept without these fields, as they were unknown."""
+    """The live document from before the run is kept without these fields: they were unknown."""
 
     words = (
         "{paths:fields}: not in the answer then, and the journal had none, so "
@@ -455,7 +455,7 @@ class UnconfirmedJournal(Remark, code="unconfirmed-journal"):
 
 
 class NotPermitted(Remark, code="not-permitted"):
-    """The target exists and knows the key; the key may not read what would prove more."""
+    """The target exists and knows the key, but the key may not list policies."""
 
     words = "the target answers, and the key may not list policies ({said})"
     said: str
@@ -481,11 +481,11 @@ class RollsBack(Remark, code="rolls-back"):
     """It restores the state before a run, and changes no manifest.
 
     `commit` is the commit of the run, as journals keep it; "" if it had none. `live_kept` says that
-    the live state of then is kept, and is not what is restored. `state` says what is restored.
-    `commit_before` is the commit of the apply before, if it is known. `refs` are the restored
-    resources, `files` the files that declare them otherwise or that cannot be read, relative to the
-    project's folder, and `places` each value to change in them, as `file:line`; `by_hand` are those
-    that `--write` leaves as they are.
+    the journal also has the live state from before the run, which is not restored. `state` says
+    what is restored. `commit_before` is the commit of the apply before, if it is known. `refs` are
+    the restored resources. `files` are the files that declare them differently or cannot be read,
+    relative to the project's folder. `places` are the values to change in them, as `file:line`;
+    `by_hand` are the places that `--write` leaves as they are.
     """
 
     run: str

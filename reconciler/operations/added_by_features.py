@@ -49,7 +49,8 @@ EMERGENCY: Final = AddedOption(
 )
 """The option `break-glass`, for one emergency that may meet several guards.
 
-Each feature that it lifts a guard of has a row of it: the option remains if another is deleted.
+Each feature with a guard that it lifts has a row for it, so the option remains if another of these
+features is deleted.
 """
 
 ADDED_OPTIONS: Final = Rows[AddedOption]("consent-options")
@@ -111,7 +112,7 @@ def excluding(given: Collection[str]) -> tuple[str, str] | None:
 
 
 def wait_before_lock(session: Session, waits: Mapping[str, LockTimeout]) -> None:
-    """Wait for what the given options say, before a run takes the journal's lock."""
+    """Wait as the given options say, before a run takes the journal's lock."""
     for name, patience in waits.items():
         if patience.seconds:
             BEFORE_LOCK.load(name)(session, patience)

@@ -156,7 +156,7 @@ class Consent:
 
 
 ConsentToPlan: TypeAlias = Callable[[Session, Plan, Consent], tuple[Plan, Consent]]
-"""Returns a plan with what its guard says by now, and the consent with what lifts the guard.
+"""Returns a plan with the present state of its guard, and the consent with what lifts it.
 
 Raises GuardRefused where that cannot be decided, and InvalidInput for wrong settings.
 """
@@ -166,7 +166,7 @@ PLAN_CONSENTS: Final = Rows[ConsentToPlan]("plan-consents")
 
 
 def with_added_consent(session: Session, made: Plan, consent: Consent) -> tuple[Plan, Consent]:
-    """Return a plan and the consent to it, after features have judged theirs. Raises as they do."""
+    """Return a plan and the consent to it, each with what features add. Raises as they do."""
     for code in PLAN_CONSENTS:
         if any(guard.code == code for guard in made.guarded):
             made, consent = PLAN_CONSENTS.load(code)(session, made, consent)
@@ -248,9 +248,9 @@ def plan_and_apply(
 
     A plan that no person has seen is shown, unless the run is quiet. Return None as the second
     value where a person was asked and declined; nothing was applied then. `agree` receives the plan
-    before that check. `begin` receives it once nothing prevents the apply. `command` is the name of
-    the command in the journal. Raises Locked, and what planning, `agree` and `check` raise; nothing
-    was applied then.
+    before that check, and returns the consent. `begin` receives the plan once nothing prevents the
+    apply. `command` is the name of the command in the journal. Raises Locked, and what planning,
+    `agree` and `check` raise; nothing was applied then.
     """
     rules, reporter = session.project.settings.plan_rules, session.reporter
     journal, name = session.journal(), str(uuid4())
@@ -295,7 +295,7 @@ def plan_and_apply(
 def _note_beginning(session: Session, journal: Journal, made: Plan, consent: Consent) -> None:
     """Note whether a person confirmed that no journal before this one is lost.
 
-    The plan of a part does not ask that about the other creates.
+    For the plan of a part, creates outside the part are not asked about.
     """
     is_part = consent.part is not None or not session.whole
     is_confirmed = any(violation.code == NEW_JOURNAL for violation in made.guarded) or (

@@ -27,7 +27,7 @@ from reconciler.workspace.workspace import NOTHING, Workspace, everywhere
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checked:
-    """Result of a check. Where the project file is malformed, it has only the complaints about it.
+    """The result of a check. If the project file is malformed, it has only complaints about it.
 
     `folder` is the path of the project in its repository, "" for the root. `advice` says what to do
     where nothing is declared. `project` is None where its file is malformed. `selected` is None
@@ -56,14 +56,14 @@ class SettingWithFile(Protocol):
     """A setting of a feature that names a file of the checkout, which `validate` checks too."""
 
     def file_flaws(self, environment: Environment, root: Path) -> Iterator[str]:
-        """Yield what is wrong with the file, below the folder of the project."""
+        """Yield what is wrong with the file; `root` is the folder of the project."""
 
 
 Remarks: TypeAlias = Callable[[Checked, Options], Iterator[str]]
 """Yields lines to a person on what was checked."""
 
 REMARKS: Final = Rows[Remarks]("check-remarks")
-"""By the name of the feature."""
+"""The key is the name of the feature."""
 
 
 def remarks_on(checked: Checked, options: Options) -> Iterator[str]:

@@ -178,7 +178,10 @@ def _led(name: str) -> str:
 
 
 def _filled(text: str, wanted: Start) -> str:
-    """Fill in name and address, and make it the default; without an address it is a comment."""
+    """Fill in name and address, and make this environment the default.
+
+    Without an address, the line of the address becomes a comment, and the default stays.
+    """
     text = re.sub(rf"\b{ENVIRONMENT}\b", wanted.environment, text)
     if wanted.base_url:
         chosen = default_environment(wanted.environment)
@@ -208,7 +211,7 @@ def _globs_of_manifests(folder: Path) -> Iterator[str]:
     """Yield globs for the files of `manifests:`, and for those that `init` and `import` write.
 
     Not every editor supports excluding globs, and the project's folder has files of other tools. So
-    of that folder the files and folders of manifests are named.
+    the files and folders of manifests in that folder are named one by one.
     """
     opened = load_project(folder / PROJECT_FILE)[0] if has_project(folder) else None
     project = opened or Project(folder.resolve())
@@ -280,7 +283,7 @@ def _tasks(folder: Path, texts: Mapping[str, str], created: list[str]) -> Iterat
 
 
 def _strangers(folder: Path, created: list[str]) -> Iterator[str]:
-    """Yield that earlier files will be read as manifests."""
+    """Yield a warning if existing files will be read as manifests."""
     root = folder.resolve()
     others = [file for file in find_files([root], root).files if file.name not in created]
     if others:

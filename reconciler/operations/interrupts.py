@@ -1,6 +1,6 @@
 """Signals to a run: the first ends it in good order, the second at once (docs/plan.md).
 
-A hang-up never counts as the second: a closing terminal may send it twice, and a service manager
+A hang-up is never taken for the second: a closing terminal may send it twice, and a service manager
 sends it right after the first signal.
 """
 
@@ -78,7 +78,7 @@ async def interrupts(tell: Callable[[str], None]) -> AsyncIterator[Interrupts]:
     before = {number: signal.signal(number, taken.on_signal) for number in heard}
     try:
         # The loop answers a signal by cancelling its task, and a task notices that when it waits.
-        # It must notice it here, so that the work itself is not cancelled.
+        # The task must notice that here, so that the work itself is not cancelled.
         await asyncio.sleep(0)
         yield taken
     finally:

@@ -1,7 +1,7 @@
-"""Plans on an emulator here, for which no service is asked: of nothing, or against a revision.
+"""Plans without a service, on an emulator in this process: empty, or filled from a revision.
 
-The declaration of a revision is applied to the emulator, and the present declaration is planned
-on that. Emulator and journal are in a temporary folder. Source: docs/plan.md.
+What a revision declares is applied to the emulator, and the present declaration is planned on the
+result. Emulator and journal are in a temporary folder. Source: docs/plan.md.
 """
 
 import asyncio
@@ -39,7 +39,7 @@ from reconciler.workspace.revision import Revision, declared_at
 from reconciler.workspace.workspace import Workspace
 
 TARGET = "nothing live"
-"""Target name of such plans. It keeps their digests different from those of plans of a service."""
+"""Target name of such plans. With it their digests differ from those of plans of a service."""
 
 MOST_ERRORS = 10
 _WHY = "nobody else sees it"
@@ -81,7 +81,7 @@ class Offline:
     unknown: tuple[model.Ref, ...] = ()
 
     def plan(self) -> model.Plan:
-        """Plan the present declaration, and remark what took the place of the service."""
+        """Plan the present declaration; against a revision, add what the emulator lacks."""
         made = asyncio.run(plan_now(self.session, self.session.journal().history))
         against = self.session.against
         if against is None:
@@ -189,7 +189,7 @@ def _in_folder(session: Session, folder: Path) -> Session:
 
 
 def stand_in_scope(name: str, variables: Mapping[str, ProjectVariable]) -> Scope:
-    """Return what expressions may name on both sides.
+    """Return what expressions may name in both declarations, with substitutes for secrets.
 
     Seals have the salt of the temporary journal.
     """

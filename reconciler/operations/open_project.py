@@ -191,7 +191,7 @@ def _typed(words: Sequence[str]) -> str:
 
 
 def _is_there(file: Path) -> bool:
-    """Return whether a path is a file or any link. A broken link is reported by who reads it."""
+    """Return whether a path is a file or any link. A broken link is reported when it is read."""
     return os.path.isfile(file) or os.path.islink(file)  # noqa: PTH113, PTH114 - never raise
 
 

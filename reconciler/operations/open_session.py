@@ -68,7 +68,7 @@ Answer = TypeVar("Answer")
 def open_workspace(
     options: Options, project: Project, scope: Scope, *, for_part: bool = False
 ) -> Workspace:
-    """Read all manifests, and report errors, and warnings in one line unless `verbose`.
+    """Read all manifests and report errors; warnings are only counted, unless `verbose`.
 
     With `for_part`, warnings are not counted yet: only some of them are about the part. Raises
     InvalidInput where a complaint is an error.
@@ -182,7 +182,7 @@ def _files_of(paths: Sequence[Path], project: Project) -> frozenset[str]:
 
 
 Accept: TypeAlias = Callable[[Project, Workspace], Workspace]
-"""Returns the workspace with the complaints suppressed that the project accepts."""
+"""Returns the workspace with all complaints suppressed that the project accepts."""
 
 ACCEPTED: Final = Rows[Accept]("accepted-complaints")
 """The key is the setting of the project file with the accepted complaints."""
@@ -194,14 +194,14 @@ class Session:
 
     `others` are manifests of the project that are not examined, `selected` is how the examined
     manifests were chosen, and `named` are secrets to hide although no manifest was read for them.
-    `early` reads the journal once, for the salt of the manifests' secrets and for all else.
-    `prepare` is called once the journal is locked, where manifests come from the journal. Then
-    `rework` changes the plan before its guards, and `recorded_as` is the command that the journal
-    records; "" for a run that writes what a commit declares. `review` is what is known of the
-    review of the declaration. `base` reads what the base branch of a change declares, None where
-    that cannot be read. `against` is the commit that an emulator holds in place of a service.
-    `paths` are the given paths, relative to the project's folder, none if they cover all.
-    `waits` records what the run waits for, and `reporter` is where it reports.
+    `early` reads the journal once, for the salt of the manifests' secrets and for all else. If
+    manifests come from the journal, `prepare` is called after the lock is taken. Then `rework`
+    changes the plan before its guards, and `recorded_as` is the command that the journal records;
+    "" for a run that writes what a commit declares. `review` is what is known of the review of the
+    declaration. `base` reads what the base branch of a change declares, None where that cannot be
+    read. `against` is the commit that an emulator holds in place of a service. `paths` are the
+    given paths, relative to the project's folder, none if they cover all. `waits` records what the
+    run waits for, and `reporter` is where it reports.
     """
 
     project: Project
@@ -237,7 +237,7 @@ class Session:
         return journal
 
     def ask(self, question: Callable[[Api], Awaitable[Answer]]) -> Answer:
-        """Return the answer of the service to a question, over an own API client."""
+        """Return the answer of the service to a question, over an API client of its own."""
         import asyncio  # noqa: PLC0415 - not for validate
 
         async def answer() -> Answer:
@@ -453,7 +453,7 @@ def _not_examined(
 ) -> tuple[Manifest, ...]:
     """Return the project's manifests outside the given paths; errors in them are not reported.
 
-    Which manifest declares an object of the service can only be found in all manifests.
+    All manifests are needed to find which of them declares an object of the service.
     """
     paths = [project.root / path for path in project.settings.manifests]
     unruled = replace(scope.without_secrets, selection=EVERYTHING, ruled=False)
@@ -552,7 +552,7 @@ def served(
 
 
 def _reported_otherwise(environment: Environment) -> dict[str, Json]:
-    """Return a profile with the settings where the embedded emulator is not as by default."""
+    """Return a profile with the emulator settings that differ from the defaults."""
     lists = environment.api.reads.lists
     profile: dict[str, Json] = {
         "reads": {

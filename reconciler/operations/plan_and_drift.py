@@ -256,7 +256,7 @@ async def plan_now(
     wanted: Wanted = NOTHING_WANTED,
     cache: Cache = NO_CACHE,
 ) -> Plan:
-    """Observe and decide, over an own API client, and find what an apply would refuse.
+    """Observe and decide, over an API client of its own, and find what an apply would refuse.
 
     `wanted` is further evidence for a reviewer. Decisions of an earlier plan in `cache` are not
     made again; the plan is the same.
@@ -334,7 +334,7 @@ def exit_code_of(look: DriftReport) -> int:
 def drift_now(
     session: Session, *, remember: bool = False, patience: LockTimeout | None = None
 ) -> DriftReport:
-    """Compare every resource with its last write, over an own API client.
+    """Compare every resource with its last write, over an API client of its own.
 
     With `remember`, the result is written to the journal, under its lock, so that the next run can
     say what is new. Raises Locked then, and JournalError, also where the journal is gone.

@@ -69,9 +69,10 @@ def _declares(path: Path | None) -> bool:
 
 
 def repair(project: Project, options: Options, *, guess: bool, only_shown: bool) -> Repaired:
-    """Make every repair that is the only one, with `guess` the likely ones too.
+    """Make every certain repair; with `guess`, the likely repairs too.
 
-    Raises InvalidInput for a file that cannot be written; files before it are repaired.
+    With `only_shown`, no file is written. Raises InvalidInput for a file that cannot be written;
+    files before it are repaired.
     """
     pasted = find_fixes(
         manifest_paths(options, project),

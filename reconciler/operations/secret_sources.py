@@ -64,7 +64,7 @@ class Unreviewed:
         if _LIST.search(name):
             folders = value.split(os.pathsep) if value else []
             return os.pathsep.join(filter(self._may_be_searched, folders))
-        # Its variables are expanded as a shell does with BASH_ENV.
+        # Variables inside the value are expanded, as a shell does for BASH_ENV.
         expanded = Template(value).safe_substitute(defaultdict(str, environ))
         return "" if any(map(self._leads_in, _paths_in(expanded))) else value
 
@@ -114,8 +114,8 @@ class _Missing(Exception):
 class Secrets(Mapping[str, str]):
     """Values of secrets by their names, looked up once and only when needed.
 
-    A secret that is not available is not in the mapping, and `why` returns the reason. A value is
-    never part of that.
+    A secret that is not available is not in the mapping, and `why` returns the reason. The reason
+    never contains the value.
     """
 
     environ: Mapping[str, str] = field(repr=False)
@@ -282,7 +282,10 @@ def secrets_of(
     *,
     say: Callable[[str], None] = lambda _: None,
 ) -> Secrets:
-    """Return the secrets of an environment, none of them looked up; its own sources win."""
+    """Return the secrets of an environment; none is looked up yet.
+
+    Sources of the environment win over those of the project.
+    """
     return Secrets(
         environ=environ,
         project=project,
@@ -339,7 +342,7 @@ def _text(content: bytes) -> str:
 
 
 def _run(words: list[str], folder: Path, environ: Mapping[str, str], limit: float) -> bytes:
-    """Run a program and return its output, as far as it is not too long.
+    """Run a program and return its output; reading stops soon after `LARGEST` bytes.
 
     Its stderr may hold the secret, and is shown nowhere.
     """
@@ -362,7 +365,7 @@ def _run(words: list[str], folder: Path, environ: Mapping[str, str], limit: floa
         except subprocess.TimeoutExpired:
             raise _Missing(f"gave no answer within {limit:g} s") from None
         finally:
-            # With it end all processes that it started.
+            # This also ends all processes that the program started.
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(process.pid, signal.SIGKILL)
     if code:

@@ -58,7 +58,7 @@ def watchers_of(
 ) -> dict[Ref, Watchers]:
     """Return the watchers of each resource that changes, without resources that have none.
 
-    `manifests` are all declared resources, `alerts` those of `known_alerts`. Watchers that the
+    `manifests` are all declared resources, `alerts` the result of `known_alerts`. Watchers that the
     service named, when asked about the write and at the last write, are included.
     """
     declared = _declared(manifests)
@@ -80,7 +80,7 @@ def watchers_of(
 def known_alerts(manifests: Iterable[Manifest], history: History) -> dict[str, Ref]:
     """Map the ids of all declared or remembered alerts to their names.
 
-    A declared name goes before an older name in the journal.
+    A declared name is used rather than an older name in the journal.
     """
     ids = [(ref, memory.remote_id) for ref, memory in history.memories.items()]
     ids += [(manifest.ref, manifest.remote_id) for manifest in manifests]
@@ -179,7 +179,7 @@ def with_blocked_dependants(changes: Sequence[Change]) -> list[Change]:
 def members_by_name(kind: Kind, document: Json) -> Mapping[str, Json]:
     """Return the members of a kind's list that can be destroyed; none where names repeat.
 
-    A member is found by its stored name too, where the service stores the name otherwise.
+    A member is also found by its stored name, if the service stores another form of the name.
     """
     found = by_identity(_list_at(document, kind), kind.shape.at(_destroyable(kind))) or {}
     return {**found, **{_name_in(kind)(value): value for value in found.values()}}
@@ -200,9 +200,9 @@ def members_destroyed(
     """Map the name of each member that a write permanently removes to the member.
 
     Members are matched by name, even where the live list has a name twice or an item without a
-    name: the write keeps at most one of those. A name that the service stores otherwise than it is
-    written is the same name, unless another member has exactly that name. `remade` are the paths of
-    members that are there again after every write.
+    name: the write keeps at most one of those. A name that the service stores in another form is
+    the same name, unless another member has exactly that form. `remade` are the paths of members
+    that are there again after every write.
     """
     kept = Counter(filter(None, map(_name_in(kind), _list_at(body, kind))))
     named = [*enumerate(map(_name_in(kind), _list_at(live, kind)), 1)]
@@ -243,7 +243,7 @@ def with_protection(change: Change) -> Change:
 
 
 def unexpected(found: Iterable[Difference], memory: Memory, shape: Shape) -> Iterator[Difference]:
-    """Yield the differences without those that the service itself made of the last write.
+    """Yield the differences, except those that the service made when it stored the last write.
 
     A member that was never stored is always a difference, whatever an older journal says. Source:
     docs/plan.md.
@@ -298,7 +298,7 @@ def unseen_left_out(kind: Kind, seen: Seen, body: Json) -> tuple[Path, ...]:
 
 
 def needed_left_out(kind: Kind, seen: Seen, body: Json) -> Iterator[Path]:
-    """Yield the fields that every write needs, that a live member has and a write leaves out."""
+    """Yield the paths of needed fields that a live member has and that a write leaves out."""
     if not kind.needed:
         return
     kept, name_of = members_by_name(kind, body), _name_in(kind)
@@ -311,7 +311,7 @@ def needed_left_out(kind: Kind, seen: Seen, body: Json) -> Iterator[Path]:
 
 
 def sent_again_in(seen: Seen, left_out: Sequence[Path]) -> Iterator[OverwrittenSince]:
-    """Yield the unreadable fields that another wrote since, and that a write would send again."""
+    """Yield the unreadable fields that another writer wrote, and that a write would send again."""
     sent_again = tuple(place for place in seen.overwritten if place not in left_out)
     if sent_again:
         yield OverwrittenSince(sent_again, seen.edit)

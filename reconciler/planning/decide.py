@@ -3,9 +3,9 @@
 Decisions are made on whole documents. What a plan or a drift report shows of a live document is
 redacted once, after all of it is decided.
 
-Older secrets are values in live of secrets that the manifests no longer name, or name elsewhere. A
-copy of a widget keeps the value that its secret had when it was copied, and the manifests declare
-no secret at that place. Only the seals in the journal can identify such a value.
+An older secret is a value in live of a secret that the manifests no longer name, or name at another
+place. A copy of a widget keeps the value that its secret had when it was copied, and the manifests
+declare no secret at that place. Only the seals in the journal can identify such a value.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ from reconciler.redaction.templates import (
 
 SHORTEST: Final = 8
 MOST_TRIED: Final = 500
-"""Each takes some milliseconds; after this many, the rest is hidden untested."""
+"""Each test takes some milliseconds; after this many, all other texts are hidden untested."""
 
 _WORD = re.compile(r"[^\s\"'`,;(){}\[\]<>]+")
 _PART = re.compile(r"[^\s\"'`,;(){}\[\]<>=:/?&@]+")
@@ -149,11 +149,11 @@ class OlderSecrets:
         self.seals = self.seals - seals_in([self.declared])
 
     def hidden(self, live: Json) -> Json:
-        """Return a live document in which no text holds such a value."""
+        """Return a live document in which no text holds a secret."""
         return each_text(live, self._hidden) if self.seals or self._values else live
 
     def unshown(self, difference: Difference) -> Difference:
-        """Return a difference that shows no such value of live."""
+        """Return a difference that shows no secret of the live value."""
         return (
             difference
             if difference.before is ABSENT
@@ -183,8 +183,8 @@ class OlderSecrets:
 class LiveRedaction:
     """One live document, and the declarations and seals that identify the secrets in it.
 
-    `written` are all declarations that live may have; what was sent comes before what is about to
-    be sent.
+    `written` are all declarations that live may come from. Sent declarations come before the one
+    that is about to be sent.
     """
 
     kind: Kind
@@ -213,7 +213,7 @@ class LiveRedaction:
 def redacted(kind: Kind, change: Change, memory: Memory, older: Older, salt: str) -> Change:
     """Return a change that shows no secret of what was there before, older secrets among them.
 
-    What is kept shows nothing of live, so nothing of it has to be hidden.
+    A kept resource shows nothing of live, so nothing of it has to be hidden.
     """
     written: Sequence[Json]
     match change.observation:

@@ -1,10 +1,10 @@
-"""Decisions that are not made at the end of a plan: earlier, or by an earlier plan.
+"""Decisions that are made before the end of a plan, or were made by an earlier plan.
 
 A resource without references is decided while other reads are in flight; the decision is used only
 if its inputs did not change. A decision of an earlier plan is used again where the manifest, the
 journal, the ids that it refers to and the bytes of each answer are the same. Only decisions without
-a write and without any reason are kept: for all others the reader needs the documents.
-Source: docs/performance.md.
+a write and without any reason are kept: for all others a report needs the documents. Source:
+docs/performance.md.
 """
 
 from __future__ import annotations
@@ -101,8 +101,8 @@ class Decisions:
     ) -> Observation | ReconcilerError:
         """Observe one resource, and decide it where no other answer can change the decision.
 
-        A resource that an earlier plan decided is only checked for change. Raises as `observe` of a
-        kind.
+        A resource that an earlier plan decided is only checked for change. Raises as `kind.observe`
+        does.
         """
         ref, reads = manifest.ref, ReadLog()
         if self.cache.is_on:
@@ -121,7 +121,7 @@ class Decisions:
     def observed(self, manifest: Manifest, observation: Observation) -> Observation:
         """Decide a resource without references: no other answer can change the decision.
 
-        Returns the observation as far as it is still needed: mostly without its document.
+        Returns the observation, without its document if that is no longer needed.
         """
         if not isinstance(observation, Seen) or manifest.references:
             return observation
@@ -225,7 +225,8 @@ def _kept_before(manifest: Manifest, observed: Observation) -> Change:
 def _is_quiet(change: Change) -> bool:
     """Return whether a change has nothing to report, and its documents are not needed.
 
-    Secrets are searched for again each time, and a singleton list is reported whole.
+    A resource with secrets always needs its documents, as they are searched for each time. So does
+    a singleton list, as it is reported whole.
     """
     observed, kind = change.observation, BY_NAME[change.ref.kind]
     whole = isinstance(observed, Remembered) or (
@@ -265,7 +266,7 @@ async def _is_unchanged(api: Api, row: DecisionRow) -> bool:
 
 
 def _is_same(before: Knowledge, now: Knowledge) -> bool:
-    """Return whether two have one answer and one memory; ids of references do not count."""
+    """Return whether the inputs of two decisions are the same, except the ids of references."""
     return (
         before.observation is now.observation
         and before.memory is now.memory

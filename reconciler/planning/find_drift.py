@@ -145,7 +145,7 @@ def _drift(
             lost = any(place in overwritten for place in unseen)
             notes = ["overwritten by someone since"] if overwritten else []
             notes.extend([f"live was last changed {edit}"] if (found or lost) and edit.told else [])
-            # A value that is declared a secret now may have been applied before it was one.
+            # A value that is declared as a secret now may have been applied before it was a secret.
             written = (*memory.candidates, declared)
             secrets = OlderSecrets(older(ref, memory.remote_id), declared, salt)
             redaction = LiveRedaction(kind, live, written, secrets)

@@ -207,8 +207,8 @@ def _unsettled(
 ) -> list[UnsettledCreate]:
     """Return the creates that only a person can settle.
 
-    A look-up settles the rest. It will also settle those of resources that are not examined now,
-    once they are examined.
+    A look-up settles the rest. Creates of resources that are not examined now are looked up once
+    they are examined.
     """
     looked_up = {
         change.ref
@@ -244,7 +244,7 @@ def _digest_of(place: PlanTarget, covered: Sequence[str], selected: Selected | N
     }
     if selected is None:
         return digest(whole)
-    # How many other resources there are does not count.
+    # The number of other resources is not part of the digest.
     selection: Json = {"select": [*selected.select], "exclude": [*selected.exclude]}
     return digest({**whole, "selection": selection})
 
@@ -387,7 +387,7 @@ def orphans_in(history: History, manifests: Sequence[Manifest]) -> list[tuple[Re
 def displaced_in(history: History, manifests: Sequence[Manifest]) -> list[tuple[Ref, Memory]]:
     """Return the resources written under names that declare something quite different now.
 
-    Names that were exchanged in a circle look like edits, each by itself.
+    If names were exchanged in a circle, each exchange alone looks like an edit.
     """
     found = []
     for manifest in manifests:

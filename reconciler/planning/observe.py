@@ -41,7 +41,7 @@ async def observe_all(
 
     An error that concerns the whole service cancels the other reads and is raised. One unusable
     answer becomes `Unread`, and the other manifests are observed. Where no answer is usable, the
-    service is at fault, and that is raised.
+    service is at fault, and an ExceptionGroup is raised.
     """
     with ExitStack() as noted:
         counts = Counter(manifest.ref.kind for manifest in manifests)

@@ -127,8 +127,8 @@ NAMELESS = "default"
 class Project:
     """A project file and the folder that its paths are relative to.
 
-    `unmerged` are the environments that have other settings in the file than those in force, which
-    are the default branch's.
+    `unmerged` are the environments with settings in the file that differ from those of the default
+    branch, which are in force.
     """
 
     root: Path
@@ -334,7 +334,7 @@ class Readable:
     gone: frozenset[Place] = frozenset()
 
     def as_written(self, finding: Finding) -> Finding:
-        """Return a finding about these settings at its place in the file, which has more items."""
+        """Return a finding with its path in the file, in which invalid items are still counted."""
         return replace(finding, path=_as_written(finding.path, self.gone))
 
 
@@ -353,7 +353,7 @@ def readable_settings(document: Json) -> Readable:
                 for error in invalid.errors(include_url=False)
             }
             if () in wrong:
-                # It is no mapping, or nothing can be left out.
+                # The document is no mapping, or nothing can be left out.
                 break
             gone |= {_as_written(path, gone) for path in wrong}
     return Readable(None, findings, gone)

@@ -80,7 +80,7 @@ def check_filled(journal: str) -> None:
 
 
 def first_filled(journal: str) -> str:
-    """Return the journal of the only shard of one."""
+    """Return the journal of shard 1/1."""
     return journal.replace(SHARD, Shard(1, 1).key)
 
 
@@ -340,9 +340,9 @@ class _Extended(_Strict):
     added: ClassVar[Rows[object]]
 
     def setting(self, name: str, sort: type[T]) -> T | None:
-        """Return a setting of a feature by its name in YAML; None where it is of another type.
+        """Return a setting of a feature by its name in YAML; None if it has another type.
 
-        A setting without the feature is None, too.
+        Without the feature, it is None too.
         """
         value = getattr(self, name, None)
         return value if isinstance(value, sort) else None

@@ -101,8 +101,9 @@ _STATES: dict[str, dict[str, str]] = {
 }
 """The tokens that each state allows, and the state after them.
 
-A token is named by its text or its sort, and `(` or `~` after that if a bracket or a `by` follows.
-An empty state forbids. After a bracket, `x>y` are the state in it and the one after its `close`.
+The key of a token is its text or its sort. It ends with `(` if a bracket follows the token, and
+with `~` if `by` or `without` follows. An empty state means that the token is not allowed. For an
+opening bracket, `x>y` means: state `x` inside it, and state `y` after its `close`.
 """
 _STEPS = {
     state: {key: to for keys, to in steps.items() for key in keys.split()}
@@ -113,7 +114,7 @@ _ENDS = {
     "group": {")": "close"},
     "arguments": {")": "close", ",": "argument"},
 }
-"""What a complete value allows as well, by the bracket around it."""
+"""Further tokens that may follow a complete value, by the bracket around it."""
 _WANTED = {
     **dict.fromkeys(("on", "by", "by_after"), "`(` and labels"),
     **dict.fromkeys(("names", "label"), "a label"),
@@ -150,7 +151,7 @@ class Token:
 
 @dataclass(frozen=True, slots=True)
 class Scan:
-    """The tokens up to the first that is not allowed, the brackets open there, what is allowed.
+    """The tokens up to the first that is not allowed; what is open and what is `wanted` there.
 
     `wanted` is "" for a whole query.
     """
@@ -161,7 +162,7 @@ class Scan:
 
 
 def read(text: str) -> Scan:
-    """Return the tokens of a query up to its end, or to the first at which no query can go on."""
+    """Return the tokens of a query up to its end, or up to the first that is not allowed."""
     tokens: list[Token] = []
     opened: list[Token] = []
     state, around, place = "value", "", 0
@@ -203,7 +204,10 @@ def meaning(text: str) -> str:
 
 
 def inside(part: Sequence[Token]) -> tuple[Token, list[Sequence[Token]]]:
-    """Return the name or operator of a part of a query, else its first token, and its own parts."""
+    """Return the head of a part of a query, and the parts inside it.
+
+    The head is its operator, else its `offset`, `@` or range, else its first token.
+    """
     depths = [*accumulate((">" in token.to) - (token.to == "close") for token in part)]
     outer = [nth for nth, token in enumerate(part) if depths[nth] == (">" in token.to)]
     for nth in reversed(outer):
@@ -346,7 +350,7 @@ def _describe_unparsed(text: str, scan: Scan) -> QueryProblem:  # noqa: PLR0911 
 
 
 def _other_form(text: str, scan: Scan) -> QueryProblem | None:
-    """Return the problem of what is meant for certain, and is written otherwise in PromQL."""
+    """Return the problem of a form with a certain meaning that PromQL writes in another way."""
     *before, token = scan.tokens
     if scan.wanted == _WANTED["op"] and (found := _VALUE_OF_LABEL.match(text, token.start)):
         message = "a label's value must be in quotes"
@@ -366,7 +370,7 @@ def _range_in_braces(text: str, before: Sequence[Token], token: Token) -> QueryP
     is_first = last.is_sign("{")
     if last.sort == "NAME" or (is_first and (len(before) == 1 or before[-2].sort != "NAME")):
         return None
-    # A comma or a blank before the range goes with it, and so do braces without a label.
+    # A comma or a blank before the range is replaced too, and so are braces without a label.
     starts = last.start if last.is_sign(",", "{") else last.end, token.start
     found = next(filter(None, (_RANGE_INSIDE.match(text, start) for start in starts)), None)
     if found is None:
@@ -472,7 +476,7 @@ def _said_of(
 
 
 def _type_of(text: str) -> str:
-    """Return the library's name for the type of a part of a query: that of a function it fits."""
+    """Return the type of a part of a query by the function that accepts it, as `vector`."""
     calls = {"vector": f"abs({text}\n)", "matrix": f"rate({text}\n)", "scalar": f"vector({text}\n)"}
     return next((name for name, call in calls.items() if refusal_of(call) is None), "string")
 
@@ -544,7 +548,7 @@ def _tried(text: str, holes: list[Hole]) -> Iterator[str]:
 
 
 def _quoted(text: str) -> Callable[[int], bool]:
-    """Return a test of places: in quotes or a comment of a query, with its variables unread."""
+    """Return a function that returns whether a position is in quotes or in a comment."""
     strings = re.finditer(r"""'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|`[^`]*`|#[^\n]*""", text)
     spans = [found.span() for found in strings]
     return lambda place: any(start < place < end for start, end in spans)

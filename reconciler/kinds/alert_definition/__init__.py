@@ -1,4 +1,4 @@
-"""The kind `AlertDefinition`: its `spec:`, the `alertDefProperties`; risky changes, weak points."""
+"""The kind `AlertDefinition`: its `spec:` (`alertDefProperties`), risky changes, weak points."""
 
 from __future__ import annotations
 
@@ -351,8 +351,8 @@ def weakens(change: Change) -> Iterator[RiskyChange]:
     """Yield the risky changes in a write of an alert.
 
     For an alert that was never read, what the write takes away is unknown. Then only the sent
-    values count: they show whether the alert is silenced. What someone did live since the last
-    apply is compared with that apply: a write, or nothing to write, would make it permanent.
+    values are used: they show whether the alert is silenced. An edit that someone made live since
+    the last apply is included: the next apply makes it permanent, even if it sends nothing.
     """
     if change.action not in (Action.UPDATE, Action.ASSERT, Action.KEEP):
         return
@@ -413,7 +413,7 @@ def _names(change: Change) -> frozenset[str]:
 
 
 def no_alert(remote_id: RemoteId | None) -> str:
-    """Return that the service has no such alert."""
+    """Return the text that the service has no such alert."""
     return f"the service has no alert {remote_id}"
 
 
@@ -462,7 +462,7 @@ def is_awake(spec: dict[str, Json]) -> bool:
 def reaches_somebody(group: Json) -> bool:
     """Return whether a group has a router, a destination or a webhook with a recipient.
 
-    A webhook with unknown fields counts as one.
+    A webhook with unknown fields counts as a webhook with a recipient.
     """
     if not isinstance(group, dict):
         return group is not None

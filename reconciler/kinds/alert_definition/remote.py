@@ -34,7 +34,7 @@ BULK_REPLACE = "/alerts/alerts-general/v3/bulk"
 
 
 async def observe(api: Api, manifest: model.Manifest, memory: Memory) -> model.Observation:
-    """Read it as the project file declares; without that, return the last acknowledged write."""
+    """Read the alert if the project file declares how; else return the last acknowledged write."""
     if manifest.remote_id is not None and NAME in api.assumptions.reads.of_kinds:
         return await _read(api, manifest.remote_id)
     return remembered(manifest.remote_id, memory, "alert definitions")
@@ -91,7 +91,7 @@ async def _replace(api: Api, sendings: Sequence[kind.Sending]) -> list[model.Out
 
 
 def _accounts(reply: Json | Missing) -> dict[str, list[str]]:
-    """Return the lists that name each id, in lower case, once for each time."""
+    """Return by id, in lower case, the lists that name it, once for each time it is named."""
     failed = any_members(reply, "failedToReplaceAlertDefs")
     lists = {
         "replaced": [text(stored, "id") for stored in any_members(reply, "alertDefs")],

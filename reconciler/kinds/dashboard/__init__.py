@@ -1,7 +1,7 @@
 """The kind `Dashboard`: its `spec:` of sections, rows and widgets; checks of several fields.
 
-Of actions, annotations, filters and variables the API document shows one member of each choice; if
-others may exist, the part is not `complete`.
+For actions, annotations, filters and variables, the API document shows one member of each choice. A
+part that may have other members is not `complete`.
 """
 
 from __future__ import annotations
@@ -643,7 +643,7 @@ LANGUAGES: Final = {"luceneQuery": Language.LUCENE, "promqlQuery": Language.PROM
 
 
 def queries(spec: dict[str, Json]) -> Iterator[Query]:
-    """Yield the queries of widgets, variables and annotations in fields named by a language."""
+    """Yield the queries in fields with the name of a query language, at any depth."""
     return queries_named(spec, LANGUAGES)
 
 
@@ -651,7 +651,7 @@ USUAL = Assumptions()
 
 
 def from_export(content: dict[str, Json]) -> dict[str, Json]:
-    """Return the `spec` of an export: fields in camelCase, without those of the service."""
+    """Return the `spec` of an export: fields in camelCase, without those that the service sets."""
     bare = not isinstance(content.get("dashboard"), dict)
     record: dict[str, Json] = {"dashboard": content} if bare else content
     return without_read_only(camel_case_known_fields(record, DashboardSpec), DashboardSpec)
@@ -660,9 +660,9 @@ def from_export(content: dict[str, Json]) -> dict[str, Json]:
 def slug_of(manifest: Manifest, assumptions: Assumptions = USUAL) -> str:
     """Return the slug that a dashboard is created with and found by (docs/manifests.md).
 
-    It is the declared slug; else, if no id is declared, the slug of the name; else "", as the
+    This is the declared slug; else, if no id is declared, a slug made of the name; else "", as the
     declared id alone identifies the dashboard. If the service makes slugs, a new dashboard gets the
-    slug of its name whatever its id.
+    slug of its name even if it declares an id.
     """
     declared = value_at(manifest.spec, ("dashboard", "slugName"))
     if isinstance(declared, str) and declared:

@@ -22,9 +22,9 @@ ItemId: TypeAlias = "tuple[ItemList, str]"
 class ItemList:
     """A list of items with ids: its place, and how its items are identified.
 
-    `label` is the path of an item's name for people, `form` leads to the part with keys that say
-    what an item is (`lineChart`, `markdown`), `identity` to its id. If the service does not require
-    ids, none is `made_up`.
+    `label` is the path of an item's name for people. `form` is the path of an object with a key
+    that says what an item is (`lineChart`, `markdown`). `identity` is the path of its id. `made_up`
+    says whether a missing id is derived; the service does not require all ids.
     """
 
     path: tuple[str, ...]
@@ -102,7 +102,7 @@ class Item:
 
     @cached_property
     def form(self) -> frozenset[str]:
-        """Its form, from its keys."""
+        """The keys that say what the item is, as `lineChart`."""
         part = value_at(self.document, self.known_by.form) if self.known_by.form else None
         return frozenset(part) if isinstance(part, dict) else frozenset()
 
@@ -148,7 +148,7 @@ def _leaves(value: Json, place: tuple[str, ...], label: tuple[str, ...]) -> Iter
 
 
 def items_of(dashboard: Json | Missing) -> Item:
-    """Return a dashboard as items; a value that is no object, or not in a list, has none."""
+    """Return a dashboard as items; a value that is no object, or is not in a list, is no item."""
     document = dashboard if isinstance(dashboard, dict) else {}
     return _with_inner(Item(DASHBOARD, document), count(1))
 
@@ -173,10 +173,13 @@ def _with_inner(item: Item, order: Iterator[int]) -> Item:
 Agreeing: TypeAlias = Callable[[Item, Item], bool]
 
 MOST_PAIRS: Final = 64
-"""Above this number of possible pairs, a value does not count for pairing items."""
+"""Above this number of possible pairs, a value is not used for pairing items."""
 
 ONCE: Final = 1_000_000
-"""The weight of a value that one item of each side has. Integers add up in any order."""
+"""The weight of a value that exactly one item of each side has.
+
+It is an integer, so that a sum does not depend on the order.
+"""
 
 
 def same_content(mine: Item, theirs: Item) -> bool:
@@ -199,8 +202,8 @@ def mostly_same(mine: Item, theirs: Item) -> bool:
 class Pairing:
     """The items of one version of a dashboard, and their partners in another.
 
-    `partner` includes the dashboards themselves. `alike` is called before two items are paired by
-    likeness, `in_place` before they are paired only by their place.
+    `partner` includes the dashboards themselves. `alike` decides whether two items may be paired by
+    likeness, `in_place` whether they may be paired only by their place.
     """
 
     def __init__(
@@ -259,9 +262,9 @@ class Pairing:
         return ours, [item for item in theirs if item not in self._taken]
 
     def _lists(self) -> Iterator[tuple[list[Item], list[Item]]]:
-        """Yield each two lists of items that are partners, from the outside in.
+        """Yield the two lists inside each pair of partners, from the outside in.
 
-        Pairs made meanwhile count: their lists come later.
+        The lists of pairs that are made meanwhile come later.
         """
         waiting = [self._root]
         for item in waiting:
@@ -274,7 +277,7 @@ class Pairing:
     def _pair_by_id(self, ids: Mapping[Item, str]) -> None:
         if not ids:
             return
-        # Of items with one id the first counts.
+        # If several items have the same id, the first is used.
         known = {(item.known_by, item.item_id): item for item in reversed(self._theirs)}
         for item, item_id in ids.items():
             partner = known.get((item.known_by, item_id))
@@ -288,14 +291,14 @@ class Pairing:
                     self._pair_whole(item, other)
 
     def _pair_copies(self, *, once: bool = False) -> None:
-        """Pair items with one content in reading order; `once`: only contents without copies."""
+        """Pair items with the same content in order; with `once`, only contents without copies."""
         mine, theirs = self._left()
         others = _by_content(theirs)
         for content, items in _by_content(mine).items():
             there = others.get(content, [])
             for item, other in zip(items, there, strict=False):
                 is_wanted = not once or len(items) == len(there) == 1
-                # The items around it may have paired both by now.
+                # Both may be paired by now, together with the items around them.
                 if is_wanted and self._free(item, other):
                     self._pair_whole(item, other)
 
@@ -328,7 +331,7 @@ class Pairing:
         }
 
     def _pair_best(self, votes: Mapping[tuple[Item, Item], int]) -> None:
-        """Pair the two items with the most votes, then the next that are both left."""
+        """Pair the two items with the most votes, then the next two that are free, and so on."""
 
         def rank(pair: tuple[Item, Item]) -> tuple[int, bool, bool, int, int, int]:
             mine, theirs = pair
@@ -342,7 +345,7 @@ class Pairing:
                 self._pair(item, other)
 
     def _apart(self, mine: Item, theirs: Item) -> bool:
-        """Return whether the lists of the two are not known to be the same."""
+        """Return whether the two items are not known to be in the same list."""
         return mine.within is None or self.partner.get(mine.within) is not theirs.within
 
     def _pair_beside(self) -> None:
@@ -356,7 +359,7 @@ class Pairing:
             self._pair_neighbours(mine, theirs, self._in_place)
 
     def _pair_neighbours(self, mine: list[Item], theirs: list[Item], agree: Agreeing) -> None:
-        """Pair items after partners, from the front; then items before them, from the end."""
+        """Pair items that follow a pair, from the front; then items before a pair, from the end."""
         for ours, others in ((mine, theirs), (mine[::-1], theirs[::-1])):
             places = {item: place for place, item in enumerate(others)}
             expected = 0
@@ -383,7 +386,7 @@ class Pairing:
         self._pair_best(self._likeness(*self._left()))
 
     def _likeness(self, mine: list[Item], theirs: list[Item]) -> Mapping[tuple[Item, Item], int]:
-        """Return for each two that may be the same item how much they have in common."""
+        """Return how much each pair of possibly equal items has in common."""
         ours, others = ({item: _said_of(item) for item in items} for items in (mine, theirs))
         votes = _in_common(ours, others)
         return {pair: votes[pair] for pair in votes if self._may_be_one(*pair)}
@@ -458,7 +461,7 @@ def with_nested_ids(
 ) -> dict[str, Json]:
     """Return the dashboard with every nested id filled in. Derived ids begin with `name`.
 
-    `written` are the dashboards that the journal knows to have been declared, ids filled in, the
+    `written` are the earlier declarations that the journal has, with their ids filled in, the
     latest first.
     """
     if all(item.item_id for item in items_of(dashboard).all_inside):
@@ -487,9 +490,9 @@ def _found_ids(
         ids = {**_ids_of(partners), **ids}
 
     def may_be(item: Item, other: Item) -> bool:
-        """Return whether a live item may be an item that the journal does not know.
+        """Return whether `other`, a live item, may be `item`.
 
-        Such items must be alike.
+        If there are earlier declarations, and none has the item, the two must also be alike.
         """
         is_copy = item.label == other.label and item.leaves <= other.leaves
         return not copies or item in known or is_copy
@@ -530,7 +533,7 @@ def _fill_in(
 
 
 def _derived(place: str, taken: set[str]) -> str:
-    """Return an id for a place; another id if an item that moved away still has the first."""
+    """Return the id made from a place, or the next one if an item that moved away has that id."""
     number = 1
     name = place
     while (derived := str(uuid5(NAMESPACE, name))) in taken:

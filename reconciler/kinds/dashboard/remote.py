@@ -38,9 +38,10 @@ _ORIGINS = {BY_HAND: "in the web interface", "TOKEN_ORIGIN_TYPE_API": "by API"}
 async def observe(api: Api, manifest: model.Manifest, memory: Memory) -> model.Observation:
     """Read the dashboard by its declared id, then by the journal's ids, then by its slug.
 
-    A dashboard that is found without a declared id is only a reason to ask: see `declared_id`. A
-    create in doubt that only its id could find is `Unknown`: the service may have assigned another
-    id, and then a second create would make a second dashboard.
+    If an id is declared, and the journal or the slug leads to another dashboard, the plan blocks
+    the change: `AnotherId`. If a create is in doubt and the dashboard has no slug, the result is
+    `Unknown`: the service may have assigned another id, and then a second create would make a
+    second dashboard.
     """
     known = (declared_id(manifest), memory.remote_id, memory.formerly)
     for remote_id in dict.fromkeys(known):

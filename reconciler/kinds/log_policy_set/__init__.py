@@ -1,4 +1,4 @@
-"""The kind `LogPolicySet`: its `spec:`, the whole ordered list; which names its rules match."""
+"""The kind `LogPolicySet`: its `spec:` (the whole ordered list), and how rules match names."""
 
 from __future__ import annotations
 
@@ -214,7 +214,10 @@ class NameMatcher:
 
 
 def names_of(rule: Json) -> tuple[NameMatcher | None, bool]:
-    """Return a rule's names, and whether the rule has nothing else."""
+    """Return the names that a rule matches, None if unknown, and whether that is the whole rule.
+
+    Without a rule, it is None and True: every name matches.
+    """
     if rule is None:
         return None, True
     if not isinstance(rule, dict):
@@ -232,8 +235,8 @@ _LIST = "policies"
 def takes_logs_of(change: Change, application: str, subsystem: str) -> bool:
     """Return whether a changed policy may take logs of an application and a subsystem.
 
-    If the order changes, every policy is changed. An unknown rule matches every name, and so does
-    any rule if the name is "".
+    If the order changes, every policy counts as changed. An unknown rule matches every name. Every
+    rule matches the name "".
     """
     lists = (places(document, _LIST, EACH) for document in (change.before, change.body))
     items = [item for _, item in chain.from_iterable(lists) if isinstance(item, dict)]

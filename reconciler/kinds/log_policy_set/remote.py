@@ -69,7 +69,7 @@ class Recall:
     def of(cls, memory: Memory) -> Recall:
         """Return the written documents of the journal.
 
-        Whether a first write without an answer happened is unknown.
+        The result is `doubtful` if the service has acknowledged no write yet.
         """
         if memory.last is None:
             return cls(())
@@ -78,7 +78,11 @@ class Recall:
         return cls(written, ids, memory.acknowledged is None)
 
     def severities(self, record: dict[str, Json]) -> Json | Missing:
-        """Return the severities of a policy; every overwrite gives each policy another id."""
+        """Return the severities of a policy, ABSENT if they are unknown.
+
+        Every overwrite gives each policy another id, so one of our ids proves that ours is the
+        last.
+        """
         values = [value_at(_named(document, record), SEVERITIES) for document in self.written]
         if text(record, "id") in self.ids:
             return values[0]
@@ -250,7 +254,7 @@ REMOTE = Remote(observe, each(write))
 
 
 def flaw_of_input(policy: dict[str, Json]) -> str:
-    """Return what is wrong with a policy to create, "" if nothing is, as far as known offline."""
+    """Return what is wrong with a policy to create, as far as known offline; "" if nothing is."""
     if not text(policy, "name"):
         return "it has no `name`"
     fields = facts_of(Policy)

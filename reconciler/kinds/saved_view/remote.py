@@ -24,7 +24,7 @@ NOT_ON_CREATE = frozenset(("isCompactMode",))
 
 
 async def observe(api: Api, manifest: model.Manifest, memory: Memory) -> model.Observation:
-    """Read it as the project file declares; without that, return the last acknowledged write."""
+    """Read the view if the project file declares how; else return the last acknowledged write."""
     if NAME not in api.assumptions.reads.of_kinds:
         known = manifest.remote_id if manifest.remote_id is not None else memory.remote_id
         return remembered(known, memory, "saved views")

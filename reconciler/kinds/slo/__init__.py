@@ -135,9 +135,10 @@ _WINDOW = ("sloTimeFrame",)
 
 
 def weakens(change: Change) -> Iterator[kind.RiskyChange]:
-    """Yield a lowered target; a target that the service rounded does not count.
+    """Yield a lowered target, except a target that only the service rounded.
 
-    It is compared with live, and with what was applied last if someone changed live since.
+    The declared target is compared with live, and with the last applied target if someone changed
+    live since.
     """
     if change.action not in (Action.UPDATE, Action.KEEP):
         return
@@ -186,8 +187,8 @@ WATCHED = ("sloThreshold", "sloDefinition", "sloId")
 def unwatched(neighbours: kind.Neighbours) -> Iterator[tuple[Manifest, kind.SpecFinding]]:
     """Yield the SLOs that no alert watches, in a workspace with alerts that watch SLOs.
 
-    Nothing is certain if there are alerts of other environments. An SLO without an id is left out
-    if an alert watches an unknown id.
+    Alerts of other environments might watch them, so with such alerts nothing is yielded. An SLO
+    without an id is left out if an alert watches an unknown id.
     """
     if any(ref.kind == ALERT for ref in neighbours.elsewhere):
         return

@@ -43,7 +43,7 @@ MOST_LISTED: Final = 40
 
 
 def listing_of(guarded: Sequence[GuardViolation]) -> tuple[str, ...]:
-    """Return the keys of what a review consents to; where there are many, one key a code."""
+    """Return the keys of what a review consents to; if there are many, one key for each code."""
     by_code = _by_code(guarded)
     keys = [key for keys in by_code.values() for key in keys]
     if len(keys) <= MOST_LISTED:
@@ -193,7 +193,7 @@ def with_levels(plan: Plan, guards: Guards) -> Plan:
 def is_covered(objection: GuardViolation) -> bool:
     """Return whether the digest of a plan covers an objection.
 
-    It covers level review, which a review consents to, but not open incidents: they come and go.
+    It covers objections of level review, except those about open incidents, which come and go.
     """
     return objection.level == REVIEW_LEVEL and objection.code != ALERT_SILENCED
 
@@ -279,10 +279,10 @@ FEATURE_GUARDS: Final = Rows[FeatureGuard]("guards")
 
 
 async def with_feature_guards(asked: PlanUnderGuard) -> Plan:
-    """Return the plan with what an apply of it would need consent for by guards of features.
+    """Return the plan with the violations that guards of features find in it.
 
-    A guard is loaded only where the plan has its cause, and writes. The guard of a setting is
-    loaded as well where the journal alone would change.
+    A guard is loaded only if the plan has its cause and writes something. The guard of a setting is
+    loaded too if only the journal would change.
     """
     for cause in dict.fromkeys(_causes(asked)):
         if cause in FEATURE_GUARDS:
@@ -304,7 +304,7 @@ def _causes(asked: PlanUnderGuard) -> Iterator[str]:
 
 
 async def with_guards(api: Api, plan: Plan, guards: Guards) -> Plan:
-    """Return the plan with what an apply of it would need consent for by guards of the core.
+    """Return the plan with the violations that guards of the core find in it.
 
     Incidents are listed only where the plan silences an alert, and names only where it takes over
     an alert unseen. A listing that cannot be read is noted and stops nothing.

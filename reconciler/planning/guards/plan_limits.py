@@ -245,7 +245,7 @@ _NOT_ADOPTED = (AnotherObject, CreateLost, NeverSeen, RenamedFrom, WriteLost)
 
 @dataclass(slots=True)
 class _Figures:
-    """The number of known resources of a kind, and of changes by the word for the change.
+    """The number of known resources of a kind, and of changes by a word, as `updated`.
 
     `perhaps` counts declared resources outside the part of the plan that the service may have.
     `seen` is whether the service returned any resource of the kind.
@@ -268,9 +268,9 @@ class _Figures:
             if change.action is Action.UPDATE:
                 self.changed[word or "updated"] += 1
         elif change.action is Action.ASSERT and word:
-            # An unseen resource counts only where the change weakens it, and then on both sides.
-            # Otherwise a lost journal would be a way around the limit, or lift it for other
-            # changes.
+            # An unseen resource is counted only if the change weakens it: then both as known and as
+            # changed. Otherwise a lost journal would be a way around the limit, or lift it for
+            # other changes.
             self.known += 1
             self.changed[word] += 1
 
@@ -293,8 +293,8 @@ class _Figures:
 def exceeded_limits(plan: Plan, guards: Guards) -> Iterator[GuardViolation]:
     """Yield one objection for each kind that would change too much.
 
-    Creates do not count. Nor does a change that is not a weakening, of a resource that is neither
-    seen nor remembered.
+    Creates do not count. A resource that is neither seen nor remembered counts only if the change
+    weakens it.
     """
     of_kinds: dict[str, list[Change]] = {}
     for change in plan.declared:
