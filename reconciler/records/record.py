@@ -133,7 +133,7 @@ class Span:
     until: datetime
 
     def holds(self, text: str) -> bool:
-        """Return whether a timestamp is in the span; an unreadable timestamp is."""
+        """Return whether a timestamp is in the span; an unreadable one counts as inside."""
         at = moment(text)
         return at is None or self.since <= at < self.until
 

@@ -60,7 +60,7 @@ Section = TypeVar("Section", bound=model.PlanSection)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SectionFormats(Generic[Section]):
-    """The formats of one class of sections; what is left out shows nothing.
+    """The formats of one class of sections; a format that is left out shows nothing.
 
     `members` and `change_members` are of the JSON of a plan and of a change. `lines` and
     `change_lines` are for a terminal. In a comment, `changes_markdown` and `markdown` come next to

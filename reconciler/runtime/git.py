@@ -41,7 +41,7 @@ _ONLY_READING = {
 def _no_bare(folder: Path) -> tuple[str, ...]:
     """Return the options for a folder of a checkout, which is no repository by itself.
 
-    A branch can bring the files of one there, and its settings would run programs.
+    A branch can add the files of a repository there, and its settings would run programs.
     """
     is_checkout = any((above / ".git").exists() for above in (folder, *folder.parents))
     return ("-c", "safe.bareRepository=explicit") if is_checkout else ()

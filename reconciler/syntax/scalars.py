@@ -165,7 +165,7 @@ _TAG: Final = re.compile(r"!!|!<|![A-Za-z][\w/-]*(?:\s|$)")
 
 
 def marked(text: str, offset: int) -> str:
-    """Return in quotes a value that was read as an alias or a tag for its first `*` or `!`.
+    """Return a value in quotes, if its first `*` or `!` was read as an alias or a tag by mistake.
 
     Returns "" if it must be an alias or a tag.
     """

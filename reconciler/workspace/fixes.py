@@ -258,7 +258,7 @@ def _inside(node: SyntaxNode, path: Place) -> Iterator[_Place]:
     names = [key.text for key in node.keys]
     for nth, (key, value) in enumerate(node.pairs()):
         inner = (*path, nth if key is None else key.text)
-        # The key comes first: it is meant wherever both begin at one place.
+        # The key comes first: where key and value begin at one place, the key is meant.
         if key is not None:
             yield _Place(inner, key, names)
         yield _Place(inner, value)

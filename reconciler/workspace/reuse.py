@@ -397,6 +397,6 @@ def uses_of(known: dict[str, ForEachItems], items: ForEachItems, value: Json) ->
     shared = items.text.grafts.get((FOR_EACH,))
     if shared is not None and not isinstance(value, list):
         return known.setdefault(shared.text.file, items)
-    # Items of the project file are for all manifests, and not all manifests may be read.
+    # Items of the project file are for all manifests, and this run may not read all of them.
     own = items if isinstance(value, list) else replace(items, values=[])
     return known.setdefault(f"{items.text.file} {len(known)}", own)

@@ -51,7 +51,7 @@ class Revision:
 def branching_point(folder: Path, asked: str, flag: str = "--changed-since") -> Revision:
     """Return the last common commit of a revision and the current checkout.
 
-    That is the meaning of "since main": the changes made here, without what main got meanwhile.
+    That is what "since main" means: the changes made here, without the later changes of main.
     Raises UsageError if there is none; `flag` is the option to name in messages.
     """
     if not asked or asked.startswith("-"):

@@ -69,8 +69,8 @@ _OF_MANIFESTS: Final = ("manifests", "left_out", "beside")
 
 
 LEFT_OUT = frozenset(("salt", "today", "why_unset"))
-"""Fields of a scope that are in no key. Seals are made again, an entry has its day, and a secret
-that cannot be read causes a complaint, so that nothing is kept."""
+"""Fields of a scope that are in no key. Seals are made again, and the day is in the entry. A secret
+that cannot be read is an error, and then nothing is cached."""
 
 
 def about_scope(scope: Scope, cache: Cache) -> dict[str, Json]:
@@ -339,7 +339,7 @@ def _opened_spec(
 
 
 def _plain(value: object) -> CachedJson:
-    """Return what JSON has no form for as a list of its fields, a day as text."""
+    """Return a value that JSON cannot express: an object as a list of its fields, a day as text."""
     match value:
         case date():
             return value.isoformat()
@@ -393,11 +393,11 @@ class Workspace:
 
     `elsewhere` are manifests that `metadata.environments` limits to other environments. `read` are
     all files that were read, also exports. `suppressed` are the complaints that are not reported,
-    with the reason; `idle` are comments that ignore nothing here. `left_out` was not selected, and
-    `unheeded` counts its errors. `side_files` is what files that are no manifests hold, by the
-    setting that names them. `unselected` are the members of `elsewhere` that would not be selected
-    there either. `beside` are the manifests of files that the run is not about, None if these files
-    were not read.
+    with the reason; `idle` are comments that ignore nothing here. `left_out` are the manifests that
+    were not selected, and `unheeded` is the number of their errors. `side_files` is what files that
+    are no manifests hold, by the setting that names them. `unselected` are the members of
+    `elsewhere` that would not be selected there either. `beside` are the manifests of files that
+    the run is not about, None if these files were not read.
     """
 
     manifests: tuple[Manifest, ...] = ()

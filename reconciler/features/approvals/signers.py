@@ -17,7 +17,7 @@ from hashlib import sha256
 from typing import Final
 
 NAMESPACE: Final = "reconciler-plan"
-"""What a signature is for: a signature of a commit approves no plan."""
+"""The namespace of our signatures, so that a signature of a commit approves no plan."""
 
 _LINE = re.compile(r"(\S+)[ \t]+(.*)")
 _KEY = re.compile(

@@ -241,13 +241,16 @@ class Window(_Strict):
                 last = at
 
     def end_at(self, now: datetime) -> datetime | None:
-        """Return when the current window ends; None where none is open."""
+        """Return when the active window ends; None where none is active."""
         last = self._last_start(now)
         end = last + self.span if last is not None else now
         return end if end > now else None
 
     def _last_start(self, now: datetime) -> datetime | None:
-        """Return the latest start that may still be open, as its window ends last."""
+        """Return the latest start up to `now`; None where all windows are over for sure.
+
+        Its window ends last.
+        """
         back = timedelta(hours=1)
         while True:
             begin = now - min(back, self.span)
@@ -343,9 +346,9 @@ FREEZE: Final = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class Holding:
-    """The windows that are open at a moment. `until` is the next moment at which none is.
+    """The windows that are active at a moment; `until` is when no window is active any more.
 
-    It is None where there is none within a year, or where too many windows follow each other.
+    `until` is None where that is not within a year, or where too many windows follow each other.
     """
 
     windows: tuple[Window, ...]
@@ -353,7 +356,7 @@ class Holding:
 
 
 def holding(windows: Sequence[Window], now: datetime) -> Holding | None:
-    """Return the windows that are open now, None for none; overlapping windows are one freeze."""
+    """Return the windows that are active now, None for none; overlapping windows are one freeze."""
     ends = [(window, end) for window in windows if (end := window.end_at(now)) is not None]
     if not ends:
         return None

@@ -424,7 +424,7 @@ async def read_live(
     found: dict[tuple[str, str], Brief | Left] = {}
 
     async def read(kind: Kind, name: str) -> None:
-        # What the journal knows of the only object of a kind.
+        # The journal's knowledge of a kind's only object.
         known = (
             memory
             for ref, memory in history.memories.items()

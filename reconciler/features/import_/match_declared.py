@@ -309,7 +309,7 @@ def with_references(
     known: KnownRefs,
     expressions: Mapping[Path, str],
 ) -> tuple[dict[str, Json], dict[Path, str]]:
-    """Return a document to write: known ids as references, and all other text escaped.
+    """Return a document to write, with known ids as references, and all other text escaped.
 
     `expressions` are those that it contains already. The second result are comments on ids that
     have to stay.

@@ -187,7 +187,10 @@ def minimal(record: ImportRecord) -> ImportRecord:
 
 
 def _unfilled(value: Any, facts: Facts, path: Path, stays: AbstractSet[Path]) -> Any:
-    """Return a value without what a service fills in; what is in an object at `stays` stays."""
+    """Return a value without what a service fills in.
+
+    Fields in an object at a path in `stays` are kept.
+    """
     filled = frozenset[str]() if facts.part is None or path in stays else _filled_in(facts.part)
     rest = {
         member.step: _unfilled(member.value, member.facts, (*path, member.step), stays)
@@ -534,7 +537,7 @@ class Fields:
                 yield key
 
     def without(self, key: str) -> Fields:
-        """Return the same fields without one, sharing the record of what was read."""
+        """Return the same fields without `key`; both share the record of the fields that were read."""
         rest = Fields({name: value for name, value in self.document.items() if name != key})
         rest._read, rest._inner = self._read, self._inner
         return rest

@@ -1,9 +1,9 @@
 """Impact of a plan on log samples, and the proof of it after an overwrite.
 
-Today's policies are asked of the service, and those after the apply of the evaluator. The evaluator
-finds the policy of a log, and policies that no log can meet. How a service compares is partly
-assumed (docs/assumptions.md), so a plan first compares the evaluator with the service on the live
-list.
+The service answers for today's policies, and the evaluator for the policies after the apply. The
+evaluator finds the policy of a log, and policies that no log can meet. How a service compares is
+partly assumed (docs/assumptions.md), so a plan first compares the evaluator with the service on the
+live list.
 
 After an overwrite, samples must get the planned policy. If not, the former list is put back in one
 overwrite, with journal entries like every write: before it is sent, and once its answer is known.

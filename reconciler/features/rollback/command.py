@@ -90,9 +90,9 @@ class WrittenBack:
     """The files that declare again what was declared before a run.
 
     `unplaced` are resources that are not edited in full, with the reason. `replaced` are the
-    expressions that a value replaces, as others use the variable too. `broken` are errors in
-    manifests, so that it is not known what they share. `commit` is that of the run, "" if it is not
-    known. Nothing was written if it is `only_shown`.
+    expressions that a value replaces, because others use the variable too. `broken` are the errors
+    in manifests: the values that such manifests share are not known. `commit` is that of the run,
+    "" if it is not known. Nothing was written if it is `only_shown`.
     """
 
     environment: str
@@ -341,10 +341,10 @@ def write_manifests(
     live: bool = False,
     only_shown: bool = False,
 ) -> WrittenBack:
-    """Edit the manifests so that they declare what was declared before a run, or only show that.
+    """Edit the manifests so that they declare the state before a run, or only show the edits.
 
-    With `last`, a rollback is the run that it rolled back. Raises as `states_before`, and
-    InvalidInput where a file cannot be written.
+    If the run `last` is a rollback, the run that it rolled back is meant. Raises as
+    `states_before`, and InvalidInput where a file cannot be written.
     """
     journal = session.journal(needed=True)
     if name == LAST:

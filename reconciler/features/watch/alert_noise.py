@@ -120,7 +120,7 @@ class NoiseWatch:
 
 @dataclass(frozen=True, slots=True)
 class Tails:
-    """The probabilities that chance alone gives as many, or as few, events after as there were."""
+    """The probabilities that chance alone gives so many events or more, and so many or fewer."""
 
     as_many: float
     as_few: float
@@ -129,7 +129,7 @@ class Tails:
 def tails(after: int, after_hours: float, before: int, before_hours: float) -> Tails:
     """Compare the count of one span with that of another; both are above zero hours.
 
-    Where the rates are equal, the probability that a tail is at most a level is at most that level.
+    If both rates are equal, a tail is at most a level with a probability of at most that level.
     """
     total = after + before
     share = after_hours / (after_hours + before_hours)

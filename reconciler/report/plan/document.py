@@ -118,7 +118,8 @@ Where no section of the plan has the member, it is null; left out if its name en
 """
 
 CHANGE_MEMBERS: Final = Rows[Any]("change-members")
-"""Types of members that features add to the JSON of a change, likewise; they are left out."""
+"""Types of members that features add to the JSON of a change, by name; absent members are left
+out."""
 
 
 @with_config(ConfigDict(extra="allow"))
