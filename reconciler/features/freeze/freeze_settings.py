@@ -51,7 +51,7 @@ _RANGES: Final = {
 def flaw_of(cron: str) -> tuple[str, str]:
     """Return the problem of a cron expression, and the likely correction, "" where none is known.
 
-    The problem is "" for an expression that has a next date.
+    The problem is "" for a valid expression, which has a next date.
     """
     fields = cron.split()
     problem = _unread(cron) if len(fields) == _FIELD_COUNT else "must be five fields"
@@ -227,8 +227,8 @@ class Window(_Strict):
     def starts(self, after: datetime) -> Iterator[datetime]:
         """Yield the starts of the window, in UTC and in order.
 
-        `after` must be well before the first start of interest: at a clock change, a start close to
-        it could be passed over.
+        `after` must be well before the first wanted start: at a clock change, a start close to
+        `after` may be missing.
         """
         from cronsim import CronSim  # noqa: PLC0415 - for those with windows
 
@@ -306,7 +306,7 @@ class Incidents(_Strict):
     ] = "all"
 
     def has(self, severity: str) -> bool:
-        """Return whether incidents of a severity count; those of an unknown severity do."""
+        """Return whether incidents of a severity freeze writes; those of an unknown severity do."""
         name = _severity(severity)
         return not self.severities or name not in SEVERITIES or name in self.severities
 

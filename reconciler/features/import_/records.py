@@ -537,7 +537,7 @@ class Fields:
                 yield key
 
     def without(self, key: str) -> Fields:
-        """Return the same fields without `key`; both share the record of the fields that were read."""
+        """Return the fields without `key`; reads of either are recorded in both."""
         rest = Fields({name: value for name, value in self.document.items() if name != key})
         rest._read, rest._inner = self._read, self._inner
         return rest
