@@ -228,7 +228,7 @@ def _all_veiled(live: Json, written: Sequence[Json | Missing], shape: Shape, vei
 def _sealed_homes(
     live: Json, written: Sequence[Json | Missing], shape: Shape
 ) -> list[tuple[Json | Missing, OtherHomes]]:
-    """Return each document that has a secret, and the items in it, by the live items they match."""
+    """Return each document that has a secret, with its items by the keys of matching live items."""
     found: list[tuple[Json | Missing, OtherHomes]] = []
     if not any(map(holds_seal, written)):
         return found

@@ -85,7 +85,7 @@ def decimal_comma(text: str, offset: int, key: str) -> Misplaced | None:
 
 
 def _bracketed(text: str, offset: int) -> Misplaced | None:
-    """Return a value between braces with a bracket at a place; None if its end is not certain."""
+    """Return a value between braces with a bracket at a place in it; None if its end is uncertain."""
     start = text.rfind("\n", 0, offset) + 1
     key = _FLOW_KEY.fullmatch(text, start, offset) if offset - start <= LONGEST_LINE else None
     if key is None or text[offset : offset + 1] not in ("[", "{"):
@@ -142,7 +142,7 @@ def _value_at(text: str, offset: int) -> tuple[int, str] | None:
     start = text.rfind("\n", 0, offset) + 1
     end = text.find("\n", offset)
     end = len(text) if end < 0 else end
-    # A line of a megabyte may have a thousand tags, and is searched for each.
+    # A line of a megabyte may have a thousand tags, and is searched again for each tag.
     line = _VALUE.fullmatch(text[start:end]) if end - start <= LONGEST_LINE else None
     if line is None or not line["value"] or len(line["value"]) > LONGEST:
         return None

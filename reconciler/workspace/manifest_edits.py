@@ -181,7 +181,7 @@ _Value = TypeVar("_Value", bound="Json | Missing")
 
 
 def spelled_like(value: _Value, written: Json | Missing, shape: Shape = ANY) -> _Value | int:
-    """Return a whole number as an integer where the manifest has one.
+    """Return a whole number as an integer where the manifest has an integer.
 
     Services answer 97 as 97.0, and long numbers as text.
     """

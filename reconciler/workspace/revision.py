@@ -237,7 +237,7 @@ def declared_at(
     wrong += [
         f"{submodule} is a submodule: git has its files elsewhere" for submodule in sorted(hidden)
     ]
-    # Of some paths only these are read, so that a reference may have its target elsewhere.
+    # With `paths`, only these are read, so a reference may have its target elsewhere.
     may_lack = LOST_REFERENCE if paths else ""
     wrong += [_line_of(error) for error in workspace.errors if error.code != may_lack]
     return DeclaredRevision(

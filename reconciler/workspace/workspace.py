@@ -153,8 +153,8 @@ class Lookup:
     ) -> Mapping[str, CachedFields]:
         """Keep workspaces and the digests of the files that were read, unless there are errors.
 
-        Returns their fields by environment as `get` will, with manifests that need less memory, or
-        none.
+        Returns what `get` will return, in which manifests need less memory; empty where there are
+        errors.
         """
         if any(complaint.is_error for values in made for complaint in values["complaints"]):
             return {}
@@ -394,8 +394,8 @@ class Workspace:
     `elsewhere` are manifests that `metadata.environments` limits to other environments. `read` are
     all files that were read, also exports. `suppressed` are the complaints that are not reported,
     with the reason; `idle` are comments that ignore nothing here. `left_out` are the manifests that
-    were not selected, and `unheeded` is the number of their errors. `side_files` is what files that
-    are no manifests hold, by the setting that names them. `unselected` are the members of
+    were not selected, and `unheeded` is the number of their errors. `side_files` has the content of
+    files that are no manifests, by the setting that names them. `unselected` are the members of
     `elsewhere` that would not be selected there either. `beside` are the manifests of files that
     the run is not about, None if these files were not read.
     """

@@ -120,7 +120,7 @@ MOST_REPAIRS: Final = 8
 
 
 def _is_repaired(query: Query, wrong: QueryProblem) -> bool:
-    """Return whether a query can be parsed with what is meant, and what is meant after that."""
+    """Return whether a query can be parsed after one repair, or after a few repairs in turn."""
     text: str = query.text
     left: QueryProblem | None = wrong
     for _ in range(MOST_REPAIRS):
@@ -311,7 +311,7 @@ def _cycle_from(start: Ref, by_ref: Mapping[Ref, DeclaredManifest], done: set[Re
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckedWorkspace:
-    """The input of a check: the key of the cache of workspaces covers all of it.
+    """The input of a check. The key of cached workspaces covers all of it.
 
     `complaints` are those of earlier checks, `elsewhere` the resources of other environments.
     """

@@ -285,9 +285,9 @@ NO_READ = (
 class ToImport:
     """Resources to import: objects of the service by their id or name, or exports.
 
-    Exports of `environments`, one path for each, become manifests with variables. `ids` are the ids
-    of documents that hold none, by their names. `to` is the folder to write to, None for the usual.
-    With `minimal`, what a service fills in by itself is left out.
+    With `environments`, there is one path of exports for each, and they become manifests with
+    variables. `ids` are the ids of documents that hold none, by their names. `to` is the folder to
+    write to, None for the usual. With `minimal`, what a service fills in by itself is left out.
     """
 
     live: tuple[tuple[Kind, str], ...] = ()
@@ -482,7 +482,7 @@ async def _listed(api: Api, kind: Kind) -> Sequence[str] | Left:
 
 
 def _probes(kind: Kind, name: str) -> Sequence[Manifest]:
-    """Return manifests that mean the wanted object: by its id, then by the slug of its name."""
+    """Return manifests with which the object is looked for: by its id, then by the slug of its name."""
     by_name = Manifest(Ref(kind.name, name), {}, Source("", 1))
     known = kind.id_form.typed(name)
     by_id = [replace(by_name, remote_id=known)] if known is not None else []

@@ -115,7 +115,7 @@ def names_for(things: Sequence[Titled], taken: Container[Ref]) -> list[Ref]:
 
 
 def own_names(titled: Titled) -> tuple[Ref, ...]:
-    """Return the names that a resource may have by itself, the most specific first."""
+    """Return the names that a resource may have if no other has them, the most specific first."""
     name = _plain(titled)
     marked = (
         Ref(titled.kind, f"{name}-{mark}") for mark in (titled.content[: 2 * MARK], titled.mark)
@@ -137,7 +137,10 @@ def _marks(titled: Titled) -> Iterator[str]:
 
 
 def file_names(refs: Sequence[Ref], *, together: bool) -> Mapping[Ref, str]:
-    """Return the stem of each file; with `together`, where kinds share a folder, all are unique."""
+    """Return the stem of each file name.
+
+    With `together`, as kinds share a folder, all stems are unique.
+    """
     count = Counter(ref.name for ref in refs)
     return {
         ref: f"{ref.name}-{kind_word(ref.kind)}" if together and count[ref.name] > 1 else ref.name

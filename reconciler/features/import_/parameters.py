@@ -42,7 +42,7 @@ class Parameterised:
 
 
 class _ApartError(Exception):
-    """A difference that is not a single value; its argument is the path."""
+    """A difference that is more than a single value; the argument of the error is the path."""
 
 
 def parameterised(

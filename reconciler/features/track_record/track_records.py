@@ -217,7 +217,7 @@ class Asker:
         )
 
     async def _batches(self, versions: Sequence[str], *, are_all: bool) -> AsyncIterator[Batch]:
-        """Yield the events of all alerts if needed, then those of each version that may be missing."""
+        """Yield the events of all alerts if needed, then by version those that may be missing."""
         parts = in_batches(versions)
         if not are_all:
             kept = min(2 * len(parts), self.left // 2)

@@ -120,7 +120,7 @@ def _opcodes(old: Sequence[str], new: Sequence[str]) -> Sequence[tuple[str, int,
 def _shown(broken: Sequence[str]) -> list[str]:
     """Return pieces without line breaks; a mark shows that the line continues."""
     last = len(broken) - 1
-    # A piece that ends no line is a line of its own to `splitlines`.
+    # `splitlines` returns a piece unchanged only if the piece has no line break.
     return [
         safe(piece.removesuffix("\n"))
         + (GOES_ON if at < last and piece.splitlines() == [piece] else "")
