@@ -307,7 +307,7 @@ def spoken_problem(problem: str, context: str, here: str, before: str = "") -> s
 
 
 def is_begun_earlier(problem: str) -> bool:
-    """Return whether an error is at the place where the parser began to look, and not at its end."""
+    """Return whether an error is at the place where the parser began to look."""
     return problem in {
         # A quoted text goes on to the end of its document.
         "found unexpected end of stream",

@@ -85,7 +85,7 @@ def decimal_comma(text: str, offset: int, key: str) -> Misplaced | None:
 
 
 def _bracketed(text: str, offset: int) -> Misplaced | None:
-    """Return a value between braces with a bracket at a place in it; None if its end is uncertain."""
+    """Return a value between braces that has a bracket inside; None if its end is not certain."""
     start = text.rfind("\n", 0, offset) + 1
     key = _FLOW_KEY.fullmatch(text, start, offset) if offset - start <= LONGEST_LINE else None
     if key is None or text[offset : offset + 1] not in ("[", "{"):

@@ -43,7 +43,7 @@ CUT: Final = Gone()
 
 @dataclass(frozen=True, slots=True, order=True)
 class Fork:
-    """An alias that was replaced by a copy of the text, as its value now differs from the anchor's."""
+    """An alias that was replaced by a copy, as its value now differs from that of the anchor."""
 
     line: int
     anchor: str

@@ -682,8 +682,8 @@ MOST_DAYS = 365
 def audit(*, options: Options, days: int, form: str, fail_on: str | None) -> int:
     """Compare what is declared with what happened: hygiene of alerts, SLOs and policies.
 
-    Each finding has a code, its place and its evidence. What the service does not
-    show is named, and what rests on it is not judged. Nothing is written.
+    Each finding has a code, its place and its evidence. Data that the service does not return is
+    named, and checks that need it are not made. Nothing is written.
     """
     session = begin_session(options, may_lack=True)
     made = audit_now(session, options, days)

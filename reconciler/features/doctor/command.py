@@ -232,8 +232,8 @@ _COLOURS = {"ok": Colour.GREEN, "warning": Colour.YELLOW, "failed": Colour.RED}
 def doctor(*, options: Options, form: str) -> int:
     """Check project file, cache, target, key, permissions, clock, proxy, TLS and journal.
 
-    Nothing is changed, and no secret is printed. Exits with the code of the
-    worst that was found.
+    Nothing is changed, and no secret is printed. Exits with the code of the worst problem that was
+    found.
     """
     checks = _checks(options)
     code = worst({check.exit_code for check in checks if check.exit_code})

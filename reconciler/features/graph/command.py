@@ -433,7 +433,7 @@ def _edges(graph: Graph) -> list[tuple[str, str]]:
 def graph(*, options: Options, form: str, metric: str | None, uses: str | None) -> int:
     """Show what refers to what, and which metrics, labels and log fields queries use.
 
-    Without -e, it is that of all environments. No service, key or secret is needed.
+    Without -e, the graph covers all environments. No service, key or secret is needed.
     """
     if metric is not None and uses is not None:
         raise UsageError("--metric and --uses exclude each other: --uses finds metrics too")

@@ -501,8 +501,8 @@ def _since(_: click.Context, __: click.Parameter, text: str | None) -> datetime 
 def stats(*, options: Options, form: str, since: datetime | None) -> int:
     """Count what was applied, and how much of it was reverted, hot-fixed or noisier within a day.
 
-    By the label `team` of the manifests as they are now, else by what the journal remembers.
-    Noisier is what `watch --remember` has found.
+    Changes are grouped by the label `team` of the present manifests, else by the team that the
+    journal remembers. A change counts as noisier if `watch --remember` has found that.
     """
     journal = opened_journal(options)
     found = stats_of(journal.entries, _teams(options), now(), since)

@@ -482,7 +482,7 @@ async def _listed(api: Api, kind: Kind) -> Sequence[str] | Left:
 
 
 def _probes(kind: Kind, name: str) -> Sequence[Manifest]:
-    """Return manifests with which the object is looked for: by its id, then by the slug of its name."""
+    """Return manifests for finding the object: by its id, then by the slug of its name."""
     by_name = Manifest(Ref(kind.name, name), {}, Source("", 1))
     known = kind.id_form.typed(name)
     by_id = [replace(by_name, remote_id=known)] if known is not None else []

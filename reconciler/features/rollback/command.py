@@ -453,11 +453,11 @@ def rollback(  # noqa: PLR0913 - one parameter a flag
 ) -> int:
     """Restore what was declared before RUN: all that it wrote, or each REF, a Kind/name.
 
-    RUN is the id of a run as `journal history` shows it, as much of it as identifies it, or
-    `last` for the last run that wrote something. Manifests stay as they are: the next apply of
-    them brings the change back, unless they say the same by then. With --write the manifests are
-    edited so that they do, and nothing else is done. A rollback is a run as well, and can be
-    rolled back.
+    RUN is the id of a run as `journal history` shows it, or the beginning of only that id, or
+    `last` for the last run that wrote something. Manifests stay as they are, so the next apply of
+    them brings the change back, unless they are edited before. With --write, the manifests are
+    edited to declare the earlier state, and nothing else is done. A rollback is a run as well, and
+    can be rolled back.
     """
     if write and out is not None:
         raise UsageError("--out is for a plan, and --write makes none")

@@ -230,9 +230,10 @@ def watch(
 ) -> int:
     """Show whether the alerts that RUN wrote fire more or less than before.
 
-    RUN is the id of a run as `journal history` shows it, as much of it as identifies it, or
-    `last`. What they fired since is compared with the same hours of the seven days before, as
-    far as no other run wrote them then. Nothing is written, but for --remember.
+    RUN is the id of a run as `journal history` shows it, or the beginning of only that id, or
+    `last`. The events since the run are compared with the same hours of the seven days before. Days
+    from before an earlier run that wrote the alert are left out. Nothing is written without
+    --remember.
     """
     session = open_target(options)
     found = watch_now(session, run, patience, wait=wait, remember=remember)
