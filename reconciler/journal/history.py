@@ -168,7 +168,7 @@ class Memory:
 
     @property
     def is_blank(self) -> bool:
-        """Return whether nothing is known of a resource but the number of attempts."""
+        """Return whether nothing is known of a resource except the number of attempts."""
         return self == Memory(attempts=self.attempts)
 
     @property
@@ -258,8 +258,8 @@ class History:
     def _forget(self, ref: Ref) -> None:
         """Remove the memory of a resource, except the number of its attempts.
 
-        Another resource of this name must not repeat their request ids: a service may answer those
-        with the former resource.
+        Another resource of this name must not repeat the request ids of these attempts: a service
+        may answer them with the former resource.
         """
         self.drifts.pop(ref, None)
         memory = self.memories.get(ref)
@@ -365,7 +365,7 @@ def _take_version(memory: Memory, entry: journaled.WrittenEntry) -> None:
 
 
 def once_written(memory: Memory, entry: journaled.WrittenEntry) -> Memory:
-    """Return the memory of a resource after an entry; the given memory stays as it is."""
+    """Return the memory of a resource after an entry, as a new object."""
     later = replace(memory)
     _take_written(later, entry)
     return later

@@ -202,9 +202,10 @@ class SeenVerdict(JournalLine):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FieldTakenBack(JournalLine):
-    """A field that a rollback put back: what was declared until then, and what replaced it.
+    """A field that a rollback put back.
 
-    Either is left out where nothing was declared.
+    `wrote` is what was declared until then, and `put` is what replaced it. Either is absent where
+    nothing was declared.
     """
 
     path: PathField

@@ -210,7 +210,7 @@ def _expectation(expect: Mapping[str, Any]) -> Expectation:
 
 
 def group_of(group: Json) -> tuple[tuple[str, str], ...]:
-    """Return a group in one order of its keys."""
+    """Return a group with its keys in a fixed order, so that groups can be compared."""
     items = group.items() if isinstance(group, dict) else ()
     return tuple(sorted((key, text_of(value)) for key, value in items))
 

@@ -207,7 +207,7 @@ class _Run:
             self._begin((), self.start)
 
     def add(self, row: LogRow) -> int:
-        """Count a row, after all minutes before its own; return its minute."""
+        """Evaluate all minutes before that of the row, then count the row; return its minute."""
         # A window is closed at its end, and a row at the very start is in the first minute.
         bucket, alert = -(-(row.at + (row.at == self.begin)) // MINUTE), self.alert
         self.advance(bucket - 1)

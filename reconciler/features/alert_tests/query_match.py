@@ -186,7 +186,7 @@ def _wildcards(written: str) -> list[str] | None:
 def _glob(pieces: list[str]) -> _Fits:
     """Return whether a pattern is the whole of a value, or of one of its words, in any case.
 
-    Each piece is looked for after the one before it, so that no pattern takes long.
+    Each piece is looked for after the piece before it, so no pattern takes long.
     """
     first, *middle = [re.compile(piece, re.IGNORECASE | re.DOTALL) for piece in pieces]
     last = middle.pop() if middle else None

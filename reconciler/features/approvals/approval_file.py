@@ -158,9 +158,10 @@ def files_in(paths: Sequence[Path]) -> list[Path]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanToApprove:
-    """The plan that an approval must be of, and the moment at which it must hold.
+    """The plan that an approval must match, and the moment at which it must be valid.
 
-    `last_write` is the resource of the plan that was written last, and when; None without one.
+    `last_write` is the resource of the plan that was written last, and when; None if none was
+    written.
     """
 
     environment: str

@@ -127,7 +127,7 @@ def approve(
 
 
 def _check(session: Session, document: PlanDocument) -> None:
-    """Raise UsageError for a plan that needs no approval, or that is of another place.
+    """Raise UsageError for a plan that needs no approval, or is for another environment or target.
 
     Raises InvalidInput for blocked resources.
     """

@@ -1,7 +1,7 @@
 """The text that a person sees before signing: a plan file, whole, in the words of `plan`.
 
-Nothing is folded, left out or cut, as the signature is for all of it. The words are made here of
-values that are signed. Words from the file that no signature covers are marked as such.
+Nothing is folded, left out or cut, as the signature is for all of it. The words are made here from
+the signed values. Words from the file that no signature covers are marked as such.
 """
 
 from __future__ import annotations

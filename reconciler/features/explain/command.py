@@ -1,4 +1,4 @@
-"""`reconciler explain`: a field, a code, or a manifest as it is made."""
+"""`reconciler explain`: explain a field or a code, or show a manifest with all that it uses."""
 
 from __future__ import annotations
 

@@ -73,9 +73,9 @@ class CountsDocument(TypedDict):
 class Stats:
     """Statistics of a journal over a period; `since` is "" for all of it.
 
-    `put_back` counts writes that were undone in their own run, as samples had another result.
-    `compacted` counts the changes of runs in the period without known resources. Both are in no
-    other count. The team "" is an unknown team, and a week is named by its Monday.
+    `put_back` counts writes that were undone in their own run, because samples had another result.
+    `compacted` counts changes whose resources compacting dropped. Neither is part of another count.
+    The team "" is an unknown team, and a week is named by its Monday.
     """
 
     since: str
@@ -159,7 +159,7 @@ def _fates(
         counting = [write for write in every if (write.changed or write.seen) and not write.undone]
         for place, own in enumerate(counting):
             begun = moment(own.at)
-            # Writes that compacting left have no run with which they could be counted.
+            # Writes that compacting kept name no run, so they cannot be counted.
             if begun is None or not own.run:
                 continue
             later = (write for write in counting[place + 1 :] if not write.seen)

@@ -153,7 +153,7 @@ def open_for_import(options: Options, exports: Sequence[Path]) -> tuple[Session,
 
 
 def _complained_of(workspace: Workspace, exports: Sequence[Path], root: Path) -> list[str]:
-    """Return the names of exports that are read as manifests, and have errors as such."""
+    """Return the names of exports that are also read as manifests, and then have errors."""
     complained = {complaint.file for complaint in workspace.complaints}
     complained -= {manifest.source.file for manifest in workspace.manifests}
     found = find_files(exports, root.resolve()).files if complained and exports else ()
@@ -532,7 +532,8 @@ class _Work:
     def _record(self, candidate: NamedImport) -> ImportRecord:
         """Return the imported record, with seals in place of secrets.
 
-        Where other environments have an only object of their own, this one is limited to its own.
+        If a kind has only one object, and another environment declares its own, the record is
+        limited to this environment.
         """
         record = self.hiding.record(candidate.brief.whole)
         elsewhere = self.session.workspace.elsewhere

@@ -93,7 +93,7 @@ def brief_of(
     assumptions: Assumptions,
     is_minimal: bool,
 ) -> Brief:
-    """Return a record without its document, which is kept as JSON; `is_minimal` as in records."""
+    """Return a record without its document, which is kept as JSON."""
     record = minimal(record) if is_minimal else record
     nameless = Manifest(Ref(record.kind.name, ""), record.spec, Source("", 1))
     slugs = record.kind.identities(nameless)
@@ -224,7 +224,7 @@ def documents_in(document: Json, depth: int = DEEPEST_WRAPPER) -> Iterator[Json]
 
 
 def _as_whole(document: Json) -> Json:
-    """Return a list as the single resource of a kind, if the service has it as one.
+    """Return a list as one resource, if the service keeps the whole list as a single resource.
 
     The list may be the only list in a wrapper without objects.
     """

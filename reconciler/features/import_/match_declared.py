@@ -58,7 +58,7 @@ class Titled:
 
     @property
     def mark(self) -> str:
-        """The mark among resources of one title; it does not depend on what else is imported."""
+        """The mark that distinguishes resources of one title; it is independent of other imports."""
         plain = re.sub(r"[^a-z0-9]+", "", str(self.remote_id or "").lower())[:MARK]
         return plain or self.content[:MARK]
 
@@ -157,7 +157,7 @@ _SELECTS = re.compile(r"(.+)\[([^\[\]]+)\]", re.DOTALL)
 def with_unique_names(
     made: Sequence[Converted], ids: Mapping[str, str], met: set[str]
 ) -> tuple[list[Converted], list[Left]]:
-    """Return the resources with their names, each with its own id of `ids`, and the ids left over.
+    """Return the resources with their names and their ids from `ids`, and the ids that fit none.
 
     The names that `--id` accepts are added to `met`.
 

@@ -424,7 +424,7 @@ class Conversion:
 class Beside:
     """The context of a document: the documents of its file, and ids by names.
 
-    Where there are ids, `met` collects the names of all resources that may have an id.
+    If there are ids, `met` collects the names of all resources that may get an id.
     """
 
     documents: Sequence[Json] = ()

@@ -116,9 +116,9 @@ ANY_NAME = NameMatcher(IS_NOT, ())
 
 @dataclass(frozen=True, slots=True)
 class PolicyMatcher:
-    """A policy as far as it decides about logs.
+    """The parts of a policy that decide which logs it takes.
 
-    `severities` is None where they are unknown, and empty where the policy takes all.
+    `severities` is None where they are unknown, and empty where the policy takes all severities.
     """
 
     met: Met
@@ -128,7 +128,7 @@ class PolicyMatcher:
     enabled: bool
 
     def takes(self, severity: str) -> bool:
-        """Return whether it takes logs of a severity; False where its severities are unknown."""
+        """Return whether the policy takes logs of a severity; False if its severities are unknown."""
         return self.severities == frozenset() or severity in (self.severities or ())
 
 

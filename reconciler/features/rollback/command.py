@@ -1,6 +1,7 @@
 """`reconciler rollback`: restore the state before a run, with a plan like any other.
 
-Or write the manifests as they were, with a report as text, JSON, or the body of a pull request.
+With `--write`, edit the manifests instead, with a report as text, JSON, or the body of a pull
+request.
 """
 
 from __future__ import annotations

@@ -146,9 +146,9 @@ def before_of(
 ) -> Session:
     """Return a session with manifests that declare the state before a run.
 
-    `name` is the id of the run, the beginning of its id, or `last`. Without `refs` it is all that
-    the run wrote. `live` restores the live documents from right before the run, where they are
-    kept, instead of the declared documents.
+    `name` is the id of the run, the beginning of its id, or `last`. Without `refs`, all resources
+    that the run wrote are restored. `live` restores the live documents from right before the run,
+    where they are kept, instead of the declared documents.
 
     Raises UsageError where there is no such run, where several match, where it wrote nothing of the
     wanted resources, or where the journal no longer knows what it wrote.

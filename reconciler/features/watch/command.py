@@ -75,10 +75,10 @@ def watch_now(
     wait: timedelta | None,
     remember: bool,
 ) -> NoiseWatch:
-    """Check a run once, over an own API client, by its id, the beginning of its id, or `last`.
+    """Check a run once, with an API client of its own.
 
-    With `wait`, the check waits until so much time has passed since the run. With `remember`, the
-    verdicts are written to the journal.
+    `name` is the run's id, its beginning, or `last`. With `wait`, the check waits until so much
+    time has passed since the run. With `remember`, the verdicts are written to the journal.
 
     Raises UsageError where there is no such run, where several match, or where the journal no
     longer knows what it wrote. Raises JournalError or Locked where verdicts are to be remembered.
