@@ -139,7 +139,7 @@ _NOT_FINITE = re.compile(r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")
 
 
 class BadScalar(Exception):
-    """A plain scalar that no JSON document can carry; `code` is of `finding.CODES`."""
+    """A plain scalar that no JSON document can carry; `code` is a code of `diagnostic.CODES`."""
 
     def __init__(self, code: str, message: str, suggestion: str = "") -> None:
         super().__init__(message)

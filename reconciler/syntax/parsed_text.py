@@ -73,7 +73,7 @@ class Document:
     def node(self, path: Path, *, at_key: bool = False) -> SyntaxNode:
         """Return the nearest written node on a path: of a key, or of its value.
 
-        For a path to nothing, such as a missing field, it is the parent.
+        If there is nothing at the path, such as a missing field, it is the parent.
         """
         key = node = _tree_of(self.lines.text).documents[self.number]
         for step in path:

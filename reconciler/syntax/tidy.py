@@ -353,7 +353,7 @@ class _Writer:
             self._scalar(node, layer, column)
 
     def _approach(self, gap: str, layer: _Layer | None, *, joins: bool) -> int:
-        """Write the text before a node; return the node's column, in case it begins a line.
+        """Write the text before a node; return the column that the node gets if it begins a line.
 
         Without `joins`, a node on a line below its key stays on a line of its own.
         """

@@ -64,7 +64,7 @@ LIKELY: Final = frozenset(
 _OF_QUERY: Final = "L901"
 
 _OF_TEXT: Final = frozenset(("M101", "M104", "M106", "M107"))
-"""Codes of places that the parser cannot read, or reads otherwise than meant."""
+"""Codes of places that the parser cannot read, or reads differently from what the author meant."""
 
 _AS_WRITTEN: Final = frozenset(("M204", "M301", "M311", "M314"))
 """Codes with suggestions that are YAML. Others are plain text, in the quotes of the place."""

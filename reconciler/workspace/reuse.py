@@ -129,11 +129,10 @@ def without_nulls(patch: Json) -> Json:
 
 
 Patches: TypeAlias = dict[tuple[int, str], tuple[Json, list[Finding], list[Finding]]]
-"""Findings about patches, by the `id` of each and its environment. The patch is kept with them.
-
-The first list is for every environment, the second only for other environments than its own. With
-"" as the environment, findings about all `overrides`, by their `id`.
-"""
+"""Findings about patches, by the Python `id` of the patch and its environment. The patch is kept
+with them, so that its `id` stays in use. The first list is for every environment, the second only
+for environments other than that of the patch. Under "" as the environment are the findings about
+all `overrides`, by their `id`."""
 
 
 def override_findings(

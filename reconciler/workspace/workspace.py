@@ -76,7 +76,7 @@ that cannot be read is an error, and then nothing is cached."""
 def about_scope(scope: Scope, cache: Cache) -> dict[str, Json]:
     """Return each field of a scope except those of `LEFT_OUT`.
 
-    For secrets it says only whether there are any: they are compared one by one.
+    Of secrets, the result says only whether there are any: their values are compared one by one.
     """
     withheld = scope.withheld
     values: dict[str, Json] = {
@@ -380,7 +380,7 @@ def _member(held: CachedJson) -> Member | None:
 
 
 MOST_IN_ALL = 10 * MOST_COMPLAINTS
-"""Limit of complaints in all environments: one mistake counts in each environment."""
+"""Limit of complaints in all environments. A mistake counts once for each environment."""
 
 
 NOTHING: Mapping[Path, str] = MappingProxyType({})

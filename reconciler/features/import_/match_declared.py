@@ -58,7 +58,7 @@ class Titled:
 
     @property
     def mark(self) -> str:
-        """The mark that distinguishes resources of one title; it is independent of other imports."""
+        """The mark that distinguishes resources of one title, independent of other imports."""
         plain = re.sub(r"[^a-z0-9]+", "", str(self.remote_id or "").lower())[:MARK]
         return plain or self.content[:MARK]
 

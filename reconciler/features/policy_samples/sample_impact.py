@@ -128,7 +128,7 @@ class PolicyMatcher:
     enabled: bool
 
     def takes(self, severity: str) -> bool:
-        """Return whether the policy takes logs of a severity; False if its severities are unknown."""
+        """Return whether it takes logs of a severity; False if its severities are unknown."""
         return self.severities == frozenset() or severity in (self.severities or ())
 
 

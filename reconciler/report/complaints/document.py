@@ -37,7 +37,7 @@ def worst_first(complaints: Iterable[diagnostic.Complaint]) -> list[diagnostic.C
 
 
 def _is_opinion(code: str) -> bool:
-    """Return whether a code is of practice or an own rule; the service accepts what it is about."""
+    """Return whether a code is of practice or of an own rule: the service has no objection."""
     return code.startswith((PRACTICE, OWN_RULE)) and not code.startswith(QUERIES)
 
 
