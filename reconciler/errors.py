@@ -30,46 +30,53 @@ from typing import ClassVar, Self
 
 
 class ExitCode(IntEnum):
-    """Exit codes of commands, with their `words`. docs/exit-codes.md explains them."""
+    """Exit codes of commands, with their `words`. docs/exit-codes.md explains them.
 
+    `reason` is the output `failure-reason` of a job that ends so, "" where that is no failure.
+    """
+
+    reason: str
     words: str
 
-    def __new__(cls, code: int, words: str) -> Self:
-        """Return a code with its words."""
+    def __new__(cls, code: int, reason: str, words: str) -> Self:
+        """Return a code with its reason and its words."""
         made = int.__new__(cls, code)
-        made._value_, made.words = code, words
+        made._value_, made.reason, made.words = code, reason, words
         return made
 
-    DONE = 0, "done, or nothing to do"
-    INTERNAL = 1, "internal error"
+    DONE = 0, "", "done, or nothing to do"
+    INTERNAL = 1, "internal", "internal error"
     DIFFERENT = (
         2,
+        "",
         (
             "changes (`plan --exit-code`), drift, or other differences or findings that a command "
             "looks for"
         ),
     )
-    PARTIAL = 3, "applied in part"
-    INVALID = 4, "invalid manifest or project file"
-    LOCKED = 5, "locked"
-    STALE = 6, "stale: live or manifests changed since the reviewed plan"
-    IN_DOUBT = 7, "in doubt: an earlier create is unsettled"
-    JOURNAL = 8, "the journal could not be read or written"
-    UNAVAILABLE = 9, "service unavailable or rate limited"
-    NOT_AUTHORISED = 10, "not authorised"
-    GUARDED = 11, "refused by a guard"
-    USAGE = 64, "usage"
-    OUTPUT_LOST = 74, "stdout could not be written"
-    HUNG_UP = 129, "stopped by SIGHUP"
-    INTERRUPTED = 130, "stopped by SIGINT"
-    PIPE_CLOSED = 141, "stdout is a pipe that no longer has a reader"
-    TERMINATED = 143, "stopped by SIGTERM"
+    PARTIAL = 3, "partial", "applied in part"
+    INVALID = 4, "validation", "invalid manifest or project file"
+    LOCKED = 5, "locked", "locked"
+    STALE = 6, "stale", "stale: live or manifests changed since the reviewed plan"
+    IN_DOUBT = 7, "in-doubt", "in doubt: an earlier create is unsettled"
+    JOURNAL = 8, "journal", "the journal could not be read or written"
+    UNAVAILABLE = 9, "api", "service unavailable or rate limited"
+    NOT_AUTHORISED = 10, "auth", "not authorised"
+    GUARDED = 11, "guard", "refused by a guard"
+    USAGE = 64, "validation", "usage"
+    OUTPUT_LOST = 74, "internal", "stdout could not be written"
+    HUNG_UP = 129, "internal", "stopped by SIGHUP"
+    INTERRUPTED = 130, "internal", "stopped by SIGINT"
+    PIPE_CLOSED = 141, "internal", "stdout is a pipe that no longer has a reader"
+    TERMINATED = 143, "internal", "stopped by SIGTERM"
 
 
 class ReconcilerError(Exception):
     """Root of the errors that a command reports without a traceback."""
 
     exit_code: ClassVar[ExitCode] = ExitCode.INTERNAL
+    failure_reason: ClassVar[str] = ""
+    """The `failure-reason` of a job that it ends, where that is not the reason of the exit code."""
     doubtful: bool = False
     """True if the request in question may have been carried out in spite of the error."""
 

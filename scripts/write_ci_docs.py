@@ -1,4 +1,4 @@
-"""Write docs/action.md from action.yml: the inputs and the outputs of the action.
+"""Write docs/action.md from action.yml and the words of failures: inputs and outputs of the action.
 
 tests/delivery/test_ci_docs.py fails where the page is stale.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from reconciler.ci.result import WORDS
 from reconciler.syntax.read_text import read_text
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -31,6 +32,7 @@ when it is stale.
 The step's exit code is that of the [command](exit-codes.md). Changes and drift (2) are a result and
 no failure unless `fail-on-changes` is `true`. A missing plan is 11 with `plan-not-found`.
 
+{reasons}
 ## Limits
 
 A comment holds at most 60,000 bytes: whole diffs are left out, the largest first. Counts and table
@@ -50,9 +52,11 @@ def tables() -> dict[str, str]:
     outputs = [
         f"| `{name}` | {about['description']} |" for name, about in action["outputs"].items()
     ]
+    reasons = [f"| `{reason}` | {words} |" for reason, words in WORDS.items()]
     return {
         "inputs": "\n".join(("| input | default | what it says |", "|---|---|---|", *inputs, "")),
         "outputs": "\n".join(("| output | what it is |", "|---|---|", *outputs, "")),
+        "reasons": "\n".join(("| `failure-reason` | what it means |", "|---|---|", *reasons, "")),
     }
 
 

@@ -5,10 +5,13 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
+import click
 import pytest
 from compare_commits import Pair, allowed_in, commands_of, report
 from compare_scenarios import LINES, Scenario, scenarios
 from compare_world import ROOT, Tree, World
+
+from reconciler.cli.drift import drift
 
 pytestmark = pytest.mark.slow
 
@@ -56,7 +59,9 @@ def test_every_command_is_played(tmp_path: Path) -> None:
 
     assert set(formats) == set(LINES)
     assert {"", "journal"} <= set(groups)
-    assert formats["drift"] == ["text", "json", "markdown", "html"]
+    (form,) = (option for option in drift.params if option.name == "form")
+    assert isinstance(form.type, click.Choice)
+    assert formats["drift"] == [*form.type.choices]
     with pytest.raises(KeyError, match="no-such"):
         list(scenarios({**formats, "no-such": []}, groups, []))
 

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+from importlib import import_module
 from pathlib import Path
+from typing import get_args, get_type_hints
 
 import pytest
 
@@ -186,6 +188,14 @@ def test_where_the_journal_is(file: str | None, place: str | None, journal: str)
 
     kept = journal_place(project(file, local=environment), "local", environment)
     assert kept == InFile(ROOT / journal)
+
+
+@pytest.mark.parametrize("kind", get_args(JournalPlace), ids=lambda kind: kind.__name__)
+def test_every_place_has_its_store(kind: type[JournalPlace]) -> None:
+    """Each kind of place names a module of the journal that opens it."""
+    opened = import_module(f"reconciler.journal.{kind.store}").opened
+
+    assert get_type_hints(opened)["place"] is kind
 
 
 @pytest.mark.parametrize(

@@ -172,7 +172,7 @@ def _files_of_runs(project: Project, place: ProjectLocation, shard: Shard | None
     folder = place.commits.top / place.folder
     for name, environment in project.settings.environments.items():
         setting = in_shard(environment, shard).journal or f".reconciler/{name}.journal.jsonl"
-        if journal := trust.journal_file(parse_journal_place(setting)):
+        if journal := parse_journal_place(setting).file:
             yield folder / journal
             yield folder / f"{journal}.lock"
         if environment.emulator is not None:
@@ -560,7 +560,7 @@ def _confined(
     if environment.emulator is not None:
         return in_folder(environment, folder)
     file, place = (
-        trust.journal_file(journal_place(use.project, name, environment)),
+        journal_place(use.project, name, environment).file,
         place_of(use.project),
     )
     if (

@@ -16,7 +16,7 @@ import click
 
 from reconciler.api.secret import Redaction
 from reconciler.ci.checkout import options_of, refuse_linked_inputs
-from reconciler.ci.conversation import PlanNotFound, conversation
+from reconciler.ci.conversation import conversation
 from reconciler.ci.job import Job
 from reconciler.ci.result import Failure, JobResult
 from reconciler.ci.runner import Runner, read_inputs
@@ -25,7 +25,7 @@ from reconciler.cli.apply import parameter_of
 from reconciler.cli.console import data, redact_with
 from reconciler.cli.options import waiting
 from reconciler.cli.root import first_of, report_error
-from reconciler.errors import SIGNALLED, ExitCode, InvalidInput, UsageError
+from reconciler.errors import SIGNALLED, ExitCode, InvalidInput, ReconcilerError, UsageError
 from reconciler.operations.added_by_features import (
     ADDED_OPTIONS,
     BEFORE_LOCK,
@@ -232,5 +232,5 @@ def failure_by(error: BaseException, code: int, result: JobResult) -> Failure:
     said = ""
     if isinstance(error, InvalidInput) and result.complaint_lines:
         lines, said = result.complaint_lines, result.complaint_words
-    is_unreviewed = isinstance(error, PlanNotFound)
-    return Failure(code=code, errors=lines, is_logged=True, is_unreviewed=is_unreviewed, said=said)
+    own = error.failure_reason if isinstance(error, ReconcilerError) else ""
+    return Failure(code=code, errors=lines, is_logged=True, own_reason=own, said=said)

@@ -53,6 +53,8 @@ APPLYING = "> **Applying** this plan now."
 class PlanNotFound(GuardRefused):
     """No plan was reviewed that could be compared with this one."""
 
+    failure_reason = "plan-not-found"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Review:

@@ -7,7 +7,7 @@ Source: docs/ci.md.
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any, Final, Literal, TypeAlias, get_args
@@ -18,7 +18,7 @@ from reconciler.applying.run import Applied
 from reconciler.ci.forge import Comment, Marker, PullRequest, Standing, hidden_json
 from reconciler.ci.runner import Inputs
 from reconciler.document import digest
-from reconciler.errors import SIGNALLED, ExitCode
+from reconciler.errors import ExitCode
 from reconciler.model.plan import CommentState
 from reconciler.operations.added_by_features import ProposedEdits, StepReport
 from reconciler.operations.check_project import NOT_CHECKED, Checked
@@ -31,43 +31,10 @@ from reconciler.report.plan.formats import plan_markdown
 from reconciler.report.safe import safe
 from reconciler.report.sections import consents_markdown
 from reconciler.report.table import Style
-from reconciler.report.words import first_few, plural
+from reconciler.report.words import first_few, first_lines, plural
 from reconciler.syntax.diagnostic import CODES
 
-FailureReason: TypeAlias = Literal[
-    "validation",
-    "auth",
-    "plan-not-found",
-    "stale",
-    "locked",
-    "guard",
-    "partial",
-    "in-doubt",
-    "journal",
-    "api",
-    "internal",
-]
-"""Values of the output `failure-reason`."""
-
-REASONS: dict[int, FailureReason] = {
-    ExitCode.INTERNAL: "internal",
-    ExitCode.PARTIAL: "partial",
-    ExitCode.INVALID: "validation",
-    ExitCode.LOCKED: "locked",
-    ExitCode.STALE: "stale",
-    ExitCode.IN_DOUBT: "in-doubt",
-    ExitCode.JOURNAL: "journal",
-    ExitCode.UNAVAILABLE: "api",
-    ExitCode.NOT_AUTHORISED: "auth",
-    ExitCode.GUARDED: "guard",
-    ExitCode.USAGE: "validation",
-    ExitCode.OUTPUT_LOST: "internal",
-    ExitCode.PIPE_CLOSED: "internal",
-    **dict.fromkeys(SIGNALLED, "internal"),
-}
-"""Failure reason of each exit code that is a failure."""
-
-WORDS: dict[FailureReason, str] = {
+WORDS: Final[Mapping[str, str]] = {
     "validation": "the manifests, the project file or the inputs are not valid",
     "auth": "the service does not accept the key, or there is none",
     "plan-not-found": "no reviewed plan was found",
@@ -80,7 +47,7 @@ WORDS: dict[FailureReason, str] = {
     "api": "the service or the forge gave no usable answer",
     "internal": "the run ended early",
 }
-"""Messages of the failure reasons."""
+"""Values of the output `failure-reason`, with their messages."""
 
 OF_TESTS = "T"
 """Beginning of the codes about tests of alerts."""
@@ -140,20 +107,21 @@ class PlanBasis(Enum):
 class Failure:
     """Failure of a command: its exit code, and `errors` in words, a line each.
 
-    `is_logged` means that the log has it already, and `is_unreviewed` that no plan was reviewed
-    that could be compared. `said` is the reason in words, "" for the words of the code.
+    `is_logged` means that the log has it already. `own_reason` is the output `failure-reason`, ""
+    for that of the code, and `said` is the reason in words, "" for the words of the reason.
     """
 
     code: int
     errors: Sequence[str]
     is_logged: bool = False
-    is_unreviewed: bool = False
+    own_reason: str = ""
     said: str = ""
 
     @property
-    def reason(self) -> FailureReason:
+    def reason(self) -> str:
         """Return the output `failure-reason`."""
-        return "plan-not-found" if self.is_unreviewed else REASONS.get(self.code, "internal")
+        of_code = next((code.reason for code in ExitCode if code == self.code), "")
+        return self.own_reason or of_code or ExitCode.INTERNAL.reason
 
     @property
     def words(self) -> str:
@@ -408,14 +376,9 @@ def summary_of(result: JobResult, whole: str) -> str:
 
 def _fenced(text: str) -> str:
     """Return the lines of a text that fit, inside a fence; "" for none."""
-    shown: list[str] = []
-    room = SUMMARY_BYTES // 2
-    for line in text.splitlines():
-        room -= len(line.encode()) + 1
-        if room < 0:
-            shown.append("(the rest is in the log)")
-            break
-        shown.append(line)
+    lines = text.splitlines()
+    rest = "(the rest is in the log)"
+    shown = first_lines(lines, str, len(lines), rest, SUMMARY_BYTES // 2)
     trimmed = "\n".join(shown).strip("\n").split("\n")
     return fenced("text", trimmed) + "\n" if text.strip() else ""
 
@@ -619,8 +582,7 @@ def refused_comment(
     changes. If live becomes again what it was, that plan may still be applied.
     """
     marker = replace(marker, state="not-applied")
-    why = fenced("text", list(_shown(errors)))
-    text = f"### Not applied to {code(marker.environment, LONGEST_NAME)}\n\n{why}\n"
+    text = failure_markdown(f"Not applied to {code(marker.environment, LONGEST_NAME)}", errors)
     title = "The plan as it is now: it is the reviewed one"
     if plan is not None and plan.digest != marker.digest:
         verdict = "is not the reviewed one" if marker.digest else "was not reviewed"
@@ -634,12 +596,6 @@ def failure_markdown(title: str, errors: Sequence[str]) -> str:
 
     Ends in a line break.
     """
-    shown = fenced("text", list(_shown(errors))) + "\n" if errors else ""
+    lines = first_lines(errors, lambda error: safe(error, LONGEST_LINE), MOST_ERRORS, "and {} more")
+    shown = fenced("text", [*lines]) + "\n" if errors else ""
     return f"### {title}\n\n{shown}"
-
-
-def _shown(errors: Sequence[str]) -> Iterator[str]:
-    for error in errors[:MOST_ERRORS]:
-        yield safe(error, LONGEST_LINE)
-    if len(errors) > MOST_ERRORS:
-        yield f"and {len(errors) - MOST_ERRORS:,} more"

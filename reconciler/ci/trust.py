@@ -20,7 +20,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Self, TypeAlias, assert_never
+from typing import Any, Self, TypeAlias
 
 from reconciler.document import Json
 from reconciler.project import (
@@ -30,7 +30,7 @@ from reconciler.project import (
     with_settings_of,
 )
 from reconciler.project.project import shown_url
-from reconciler.project.settings import InFile, InGit, InObjects, JournalPlace, parse_journal_place
+from reconciler.project.settings import parse_journal_place
 from reconciler.runtime import regular_files
 from reconciler.syntax.files import PROJECT_FILE
 
@@ -381,24 +381,13 @@ def barred_target(
     return ""
 
 
-def journal_file(place: JournalPlace) -> Path | None:
-    """Return the file of a journal, None for a journal that is no file."""
-    match place:
-        case InFile(path=path):
-            return path
-        case InGit() | InObjects():
-            return None
-        case other:
-            assert_never(other)
-
-
 def barred_paths(use: Whole | OverBase, name: str, environment: Environment) -> str:
     """Return why files may not be kept where the environment says, "" where they may."""
     if not isinstance(use, Whole) or use.anywhere:
         return ""
     data = environment.emulator.data if environment.emulator is not None else ""
     setting = environment.journal
-    journal = journal_file(parse_journal_place(setting)) if setting else None
+    journal = parse_journal_place(setting).file if setting else None
     for path in (data, str(journal or "")):
         if path.startswith("/"):
             return (

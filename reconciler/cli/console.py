@@ -243,20 +243,21 @@ def describe_plan(made: Plan, form: str, project: Project, *, verbose: bool) -> 
     """Return a plan in the format of this name."""
     from reconciler.report.plan import document, formats  # noqa: PLC0415 - not for validate
 
-    match form:
-        case "json":
-            return document.plan_json(made)
-        case "jsonl":
-            return document.plan_jsonl(made)
-        case "markdown":
-            return formats.plan_markdown(made)
-        case "html":
-            from reconciler.operations.open_project import made_now  # noqa: PLC0415 - with it
-            from reconciler.report.html import plan_html  # noqa: PLC0415 - as above
+    forms = {
+        "text": lambda: formats.plan_text(made, stdout_style(verbose=verbose)),
+        "json": lambda: document.plan_json(made),
+        "jsonl": lambda: document.plan_jsonl(made),
+        "markdown": lambda: formats.plan_markdown(made),
+        "html": lambda: _plan_page(made, project),
+    }
+    return forms[form]()
 
-            return plan_html(made, made_now(project))
-        case _:
-            return formats.plan_text(made, stdout_style(verbose=verbose))
+
+def _plan_page(made: Plan, project: Project) -> str:
+    from reconciler.operations.open_project import made_now  # noqa: PLC0415 - for this format only
+    from reconciler.report.html import plan_html  # noqa: PLC0415 - as above
+
+    return plan_html(made, made_now(project))
 
 
 def report_applied(
@@ -286,16 +287,11 @@ def describe_applied(applied: Applied, made: Plan, form: str, *, verbose: bool) 
     """Return what an apply did, in the format of this name."""
     from reconciler.report import applied_formats as formats  # noqa: PLC0415 - not for validate
 
-    match form:
-        case "json":
-            return formats.applied_json(applied.outcomes, made)
-        case "jsonl":
-            return formats.ended_line(applied.outcomes, made.digest, made.selected)
-        case "junit":
-            return formats.applied_junit(made, applied.outcomes)
-        case _:
-            style = stdout_style(verbose=verbose)
-            return formats.renamed_text(applied.renamed, style) + formats.applied_text(
+    style = stdout_style(verbose=verbose)
+    forms = {
+        "text": lambda: (
+            formats.renamed_text(applied.renamed, style)
+            + formats.applied_text(
                 applied.outcomes,
                 applied.rewritten,
                 style,
@@ -303,3 +299,9 @@ def describe_applied(applied: Applied, made: Plan, form: str, *, verbose: bool) 
                 made,
                 unproved=applied.unproved,
             )
+        ),
+        "json": lambda: formats.applied_json(applied.outcomes, made),
+        "jsonl": lambda: formats.ended_line(applied.outcomes, made.digest, made.selected),
+        "junit": lambda: formats.applied_junit(made, applied.outcomes),
+    }
+    return forms[form]()

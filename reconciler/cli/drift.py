@@ -1,5 +1,7 @@
 """`reconciler drift`: find changes since the last apply."""
 
+from collections.abc import Callable, Mapping
+
 import click
 
 from reconciler.cli import options
@@ -14,10 +16,24 @@ from reconciler.report.table import Style
 from reconciler.runtime.progress import Deed
 
 
+def _page(look: DriftReport, session: Session) -> str:
+    from reconciler.report.html import drift_html  # noqa: PLC0415 - for this format only
+
+    return drift_html(look, session.name, session.target.name, made_now(session.project))
+
+
+FORMATS: Mapping[str, Callable[[DriftReport, Session, Style], str]] = {
+    "text": lambda look, _, style: drift_text(look, style),
+    "json": lambda look, session, _: drift_json(look, session.name, session.target.name),
+    "markdown": lambda look, session, _: drift_markdown(look, session.name),
+    "html": lambda look, session, _: _page(look, session),
+}
+
+
 @click.command
 @options.reading
 @options.selecting
-@options.formats("text", "json", "markdown", "html")
+@options.formats(*FORMATS)
 @click.option(
     "--remember",
     is_flag=True,
@@ -36,20 +52,5 @@ def drift(*, options: Options, form: str, remember: bool, patience: LockTimeout)
     session = begin_session(options, may_lack=True)
     look = drift_now(session, remember=remember, patience=patience)
     with options.waits.step(Deed.REPORTING):
-        text = shown(look, form, session, stdout_style(verbose=options.verbose))
+        text = FORMATS[form](look, session, stdout_style(verbose=options.verbose))
         return data(text, ending=exit_code_of(look))
-
-
-def shown(found: DriftReport, form: str, session: Session, style: Style) -> str:
-    """Return a drift report in a format by its name."""
-    match form:
-        case "json":
-            return drift_json(found, session.name, session.target.name)
-        case "markdown":
-            return drift_markdown(found, session.name)
-        case "html":
-            from reconciler.report.html import drift_html  # noqa: PLC0415 - for this format only
-
-            return drift_html(found, session.name, session.target.name, made_now(session.project))
-        case _:
-            return drift_text(found, style)

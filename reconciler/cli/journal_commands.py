@@ -47,7 +47,7 @@ from reconciler.project import (
     unsafe_base_url,
     with_target,
 )
-from reconciler.project.settings import InFile, InGit, InObjects, JournalPlace
+from reconciler.project.settings import InFile, JournalPlace
 from reconciler.report import journal_formats
 from reconciler.report.journal_formats import JournalFindingDocument, VerifiedDocument
 from reconciler.report.safe import safe
@@ -434,13 +434,7 @@ def _place(project: Project, setting: str) -> JournalPlace:
         place = journal_place_at(project, setting)
     except ValueError as error:
         raise UsageError(f"--to {error}") from error
-    match place:
-        case InFile(path=path):
-            return InFile(path.resolve())
-        case InGit() | InObjects():
-            return place
-        case other:
-            assert_never(other)
+    return place if place.file is None else InFile(place.file.resolve())
 
 
 def _reported(became: Became, way: JournalMove, environment: str) -> str:

@@ -82,7 +82,7 @@ def serve(
 
     @asynccontextmanager
     async def running(_: Starlette) -> AsyncIterator[None]:
-        """Let time pass meanwhile, and close the data after the last answer."""
+        """Simulate time meanwhile, and close the data after the last answer."""
         living = asyncio.create_task(keep_living(store, utc_now)) if live else None
         yield
         if living is not None:

@@ -12,6 +12,7 @@ from typing import TypeAlias
 
 from reconciler.errors import JournalError, Locked
 from reconciler.journal.store import Lease, LockRecord, Note, Store, parse_record, record_text
+from reconciler.project.settings import InFile
 from reconciler.runtime.failpoints import Point, reached
 
 OURS = ".reconciler"
@@ -363,3 +364,8 @@ def _check_regular(descriptor: int, path: Path) -> None:
     """Raise JournalError for a pipe, a device, or anything else that is no file."""
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         raise JournalError(f"{path} is not a regular file")
+
+
+def opened(place: InFile, root: Path) -> FileStore:
+    """Return the store of a file of the project in this folder."""
+    return FileStore(place.path, root)

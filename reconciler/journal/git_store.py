@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import os
 import shutil
 import tempfile
 import time
@@ -16,6 +17,7 @@ from typing import NoReturn
 from reconciler.errors import JournalError, Locked
 from reconciler.journal import store
 from reconciler.journal.content import line_of
+from reconciler.project.settings import InGit
 from reconciler.runtime.advice import from_newest
 from reconciler.runtime.failpoints import Point, reached
 from reconciler.runtime.git import Git, GitFailed
@@ -531,3 +533,9 @@ def _signature(actor: str) -> dict[str, str]:
         for role in ("AUTHOR", "COMMITTER")
         for part, text in signature.items()
     }
+
+
+def opened(place: InGit, root: Path) -> GitStore:
+    """Return the store in a ref of a remote of the repository around this folder."""
+    named = f"git:{place.ref}@{place.remote}" if place.remote else f"git:{place.ref}"
+    return GitStore(GitRemote(root, place.ref, place.remote, os.environ), named)

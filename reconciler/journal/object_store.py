@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 import obstore
@@ -20,6 +21,7 @@ from obstore.store import from_url
 from reconciler.errors import JournalError, Locked
 from reconciler.journal import store
 from reconciler.journal.content import BEGINNING
+from reconciler.project.settings import InObjects
 from reconciler.runtime.connection import proxies_beyond, with_variables
 from reconciler.runtime.failpoints import Point, reached
 
@@ -280,3 +282,8 @@ class ObjectStore(store.Store):
 
 def _name(number: int) -> str:
     return f"{_ENTRIES}/{number:010}.jsonl"
+
+
+def opened(place: InObjects, _: Path) -> ObjectStore:
+    """Return the store below a prefix of a bucket."""
+    return ObjectStore(Bucket(place.url, os.environ))

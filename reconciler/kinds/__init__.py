@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
-from functools import cache
+from collections.abc import Collection, Mapping
 from importlib import import_module
 from typing import Final
 
 from reconciler.kinds.kind import Kind
 from reconciler.model import Action, Change
+from reconciler.runtime.rows import Loaded
 
 _FOLDERS: Final = {
     "SLO": "slo",
@@ -24,28 +24,14 @@ Their models are half of what a command imports, and most runs of one file use o
 """
 
 
-class _ByName(Mapping[str, Kind]):
-    def __getitem__(self, name: str) -> Kind:
-        return _load(_FOLDERS[name])
-
-    def __contains__(self, name: object) -> bool:
-        return name in _FOLDERS
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(_FOLDERS)
-
-    def __len__(self) -> int:
-        return len(_FOLDERS)
-
-
-@cache
-def _load(folder: str) -> Kind:
+def _load(name: str) -> Kind:
+    folder = _FOLDERS[name]
     found = getattr(import_module(f"{__name__}.{folder}"), folder.upper())
     assert isinstance(found, Kind)  # noqa: S101 - each package defines its kind
     return found
 
 
-BY_NAME: Final[Mapping[str, Kind]] = _ByName()
+BY_NAME: Final[Mapping[str, Kind]] = Loaded(lambda: _FOLDERS, _load)
 """Every kind by its name. The names are known without loading any kind."""
 
 KINDS: Final[Collection[Kind]] = BY_NAME.values()

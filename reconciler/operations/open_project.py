@@ -10,13 +10,14 @@ import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, assert_never
+from typing import TYPE_CHECKING, cast
 
 from reconciler.errors import InvalidInput, MissingExtra, UsageError
 from reconciler.model import Outcome, Plan, UnconfirmedJournal
 from reconciler.project import Project, Shard, check_filled, journal_place_at
-from reconciler.project.settings import InFile, InGit, InObjects, JournalPlace
+from reconciler.project.settings import JournalPlace
 from reconciler.report.reasons import describe_remark
 from reconciler.report.safe import safe
 from reconciler.runtime.advice import Here, bring_back, lead_to
@@ -317,27 +318,10 @@ def made_now(project: Project) -> ReportOccasion:
     return ReportOccasion(now(), applied_commit(project), who, run_of(os.environ))
 
 
-def _object_store(url: str) -> Store:
-    try:
-        from reconciler.journal.object_store import Bucket, ObjectStore  # noqa: PLC0415 - an extra
-    except ImportError as error:
-        raise MissingExtra(f"a journal at {url}", "remote") from error
-    return ObjectStore(Bucket(url, os.environ))
-
-
 def _store(place: JournalPlace, project: Project) -> Store:
     """Return the store; the module of a store is imported only where it is used."""
-    match place:
-        case InFile(path=path):
-            from reconciler.journal.file_store import FileStore  # noqa: PLC0415 - one of three
-
-            return FileStore(path, project.root)
-        case InGit(ref=ref, remote=remote):
-            from reconciler.journal.git_store import GitRemote, GitStore  # noqa: PLC0415 - one of three
-
-            named = f"git:{ref}@{remote}" if remote else f"git:{ref}"
-            return GitStore(GitRemote(project.root, ref, remote, os.environ), named)
-        case InObjects(url=url):
-            return _object_store(url)
-        case _:
-            assert_never(place)
+    try:
+        module = import_module(f"reconciler.journal.{place.store}")
+    except ImportError as error:
+        raise MissingExtra(f"a journal at {place}", "remote") from error
+    return cast("Store", module.opened(place, project.root))

@@ -20,7 +20,6 @@ from typing import (
     Literal,
     TypeAlias,
     Union,
-    assert_never,
     get_args,
     get_origin,
     get_type_hints,
@@ -38,8 +37,6 @@ from reconciler.project.settings import (
     SHARD,
     Environment,
     InFile,
-    InGit,
-    InObjects,
     JournalPlace,
     ProjectFile,
     SecretPlace,
@@ -289,13 +286,8 @@ def journal_place_at(project: Project, setting: str) -> JournalPlace:
     Raises ValueError with what the setting must be, and InvalidInput for a file behind a link that
     leads out of the folder.
     """
-    match parse_journal_place(setting):
-        case InFile(path=path):
-            return InFile(place_of(project, str(path)))
-        case InGit() | InObjects() as place:
-            return place
-        case other:
-            assert_never(other)
+    place = parse_journal_place(setting)
+    return place if place.file is None else InFile(place_of(project, str(place.file)))
 
 
 ENVIRONMENT_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
@@ -485,13 +477,9 @@ def _environment_findings(name: str, environment: Environment) -> Iterator[Findi
     yield from _secret_findings(environment.secrets, (*path, "secrets"))
     for setting, section in environment.settings_given(FileSection):
         yield from _file_findings(setting, section.file, (*path, setting))
-    match parse_journal_place(environment.journal) if environment.journal else None:
-        case InFile(path=kept):
-            yield from _path_findings("journal", str(kept), (*path, "journal"))
-        case InGit() | InObjects() | None:
-            return
-        case other:
-            assert_never(other)
+    kept = parse_journal_place(environment.journal).file if environment.journal else None
+    if kept is not None:
+        yield from _path_findings("journal", str(kept), (*path, "journal"))
 
 
 def _file_findings(name: str, file: str, path: tuple[str, ...]) -> Iterator[Finding]:

@@ -6,7 +6,7 @@ Source: docs/ci.md for shards.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -155,13 +155,21 @@ PROJECT_SETTINGS: Final = Rows[object]("project-settings")
 class InFile:
     """A file, for the runs of one machine."""
 
+    store: ClassVar[str] = "file_store"
     path: Path
+
+    @property
+    def file(self) -> Path | None:
+        """The file."""
+        return self.path
 
 
 @dataclass(frozen=True, slots=True)
 class InGit:
     """A ref of the repository's remote; `remote` is "" for the default remote."""
 
+    store: ClassVar[str] = "git_store"
+    file: ClassVar[Path | None] = None
     ref: str
     remote: str
 
@@ -170,11 +178,20 @@ class InGit:
 class InObjects:
     """A prefix of a bucket, as `s3://BUCKET/PREFIX`."""
 
+    store: ClassVar[str] = "object_store"
+    file: ClassVar[Path | None] = None
     url: str
+
+    def __str__(self) -> str:
+        """Return its address."""
+        return self.url
 
 
 JournalPlace: TypeAlias = InFile | InGit | InObjects
-"""Take it apart by `match` with `assert_never`: where a journal may be is a matter of trust."""
+"""`store` is the module of `reconciler.journal` that opens it, by its function `opened`.
+
+`file` is its file on this machine, None for none: where a journal may be is a matter of trust.
+"""
 
 FORMS = "a path, `git:REF`, `s3://BUCKET/PREFIX`, `gs://BUCKET/PREFIX` or `az://CONTAINER/PREFIX`"
 
@@ -190,12 +207,9 @@ def parse_journal_place(text: str) -> JournalPlace:
 
     Raises ValueError with what the setting must be.
     """
-    if text.startswith("git:"):
-        return _in_git(text.removeprefix("git:"))
-    if text.startswith(("s3://", "gs://", "az://")):
-        if not _OBJECTS.fullmatch(first_filled(text)) or "/.." in text:
-            raise ValueError("must be like s3://BUCKET/PREFIX, of letters, digits and `._=-`")
-        return InObjects(text.rstrip("/"))
+    for prefix, read in _READERS.items():
+        if text.startswith(prefix):
+            return read(text)
     if not text.strip() or "\0" in text:
         raise ValueError(f"must be {FORMS}")
     if re.match(r"[A-Za-z][A-Za-z0-9+.-]*:", text):
@@ -203,8 +217,14 @@ def parse_journal_place(text: str) -> JournalPlace:
     return InFile(Path(text))
 
 
+def _in_objects(text: str) -> InObjects:
+    if not _OBJECTS.fullmatch(first_filled(text)) or "/.." in text:
+        raise ValueError("must be like s3://BUCKET/PREFIX, of letters, digits and `._=-`")
+    return InObjects(text.rstrip("/"))
+
+
 def _in_git(text: str) -> InGit:
-    ref, at, remote = text.partition("@")
+    ref, at, remote = text.removeprefix("git:").partition("@")
     if not _REF.fullmatch(first_filled(ref)) or ".." in ref:
         raise ValueError("must be like git:refs/reconciler/production, or with @REMOTE at its end")
     namespace = ref.split("/")[1]
@@ -214,6 +234,13 @@ def _in_git(text: str) -> InGit:
     if at and not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9._/-]*", remote):
         raise ValueError("must name a remote of the repository after the @")
     return InGit(ref, remote)
+
+
+_READERS: Final[Mapping[str, Callable[[str], JournalPlace]]] = {
+    "git:": _in_git,
+    **dict.fromkeys(("s3://", "gs://", "az://"), _in_objects),
+}
+"""What reads a `journal:` setting that is no path, by its beginning; it raises ValueError."""
 
 
 ProjectVariable: TypeAlias = str | int | float | bool | list[Any] | dict[str, Any]

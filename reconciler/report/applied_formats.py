@@ -12,12 +12,11 @@ from typing_extensions import TypedDict
 from reconciler import model
 from reconciler.document import Difference
 from reconciler.model.plan import CommentState
-from reconciler.model.quoting import and_more
 from reconciler.report import sections
 from reconciler.report.changes.document import Limited, selection_document
 from reconciler.report.ci_documents import JUnitCase, junit
 from reconciler.report.counts import describe_kept, describe_selection
-from reconciler.report.markdown import LONGEST_NAME, code, fenced, sentence, table_row
+from reconciler.report.markdown import LONGEST_NAME, code, fenced, markdown_table, sentence
 from reconciler.report.reasons import message_of, remedies_of
 from reconciler.report.safe import json_text, safe
 from reconciler.report.table import Colour, Style, fitted, wrapped
@@ -292,11 +291,12 @@ def _field_lines(
 ) -> Iterator[str]:
     yield fitted(style.paint(safe(head), colour), style)
     room = max(20, style.width // 3)
-    for difference in found[:MOST_REWRITTEN]:
+
+    def line(difference: Difference) -> str:
         before, after = value(difference.before, room), value(difference.after, room)
-        yield fitted(f"  {place(difference.path)}: sent {before}, {now} {after}", style)
-    if more := and_more(len(found) - MOST_REWRITTEN):
-        yield f"  {more}"
+        return fitted(f"  {place(difference.path)}: sent {before}, {now} {after}", style)
+
+    yield from first_lines(found, line, MOST_REWRITTEN, "  and {} more")
 
 
 _SUITE = "reconciler apply"
@@ -388,7 +388,8 @@ def _lines(result: ApplyResult) -> Iterator[str]:
         yield fenced("text", lines)
         yield ""
     yield from sections.reported_watchers_markdown(result.outcomes, result.plan)
-    yield from _table(result.outcomes)
+    ordered = sorted(result.outcomes, key=lambda outcome: _FIRST.index(word(outcome)))
+    yield from markdown_table(("outcome", "resource", "message"), ordered, _row, MOST_ROWS)
 
 
 def _settling(doubtful: Sequence[model.InDoubt], environment: str) -> Iterator[str]:
@@ -396,31 +397,20 @@ def _settling(doubtful: Sequence[model.InDoubt], environment: str) -> Iterator[s
         return
     yield "> ⚠️ It is unknown whether these were created. Look for each, then say what you found:"
     yield ""
-    lines: list[str] = []
     named = safe(environment, LONGEST_NAME)
-    for outcome in doubtful[:MOST_SETTLED]:
+
+    def ways(outcome: model.InDoubt) -> str:
         settle = on_journal("settle", safe(str(outcome.ref), LONGEST_CELL), environment=named)
-        lines.extend((f"{settle} --id ID", f"{settle} --never-happened"))
-    if more := and_more(len(doubtful) - MOST_SETTLED):
-        lines.append(f"# {more}")
-    yield fenced("sh", lines)
+        return f"{settle} --id ID\n{settle} --never-happened"
+
+    yield fenced("sh", [*first_lines(doubtful, ways, MOST_SETTLED, "# and {} more")])
     yield ""
 
 
-def _table(outcomes: Sequence[model.Outcome]) -> Iterator[str]:
-    if not outcomes:
-        return
-    yield "| outcome | resource | message |"
-    yield "|---|---|---|"
-    ordered = sorted(outcomes, key=lambda outcome: _FIRST.index(word(outcome)))
-    yield from first_lines(ordered, _row, MOST_ROWS, "| | and {} more | |")
-    yield ""
-
-
-def _row(outcome: model.Outcome) -> str:
+def _row(outcome: model.Outcome) -> tuple[str, str, str]:
     text = "; ".join(filter(None, (message_of(outcome), *remedies_of(outcome))))
     message = code(text, LONGEST_CELL) if text else ""
-    return table_row(_spoken(word(outcome)), code(str(outcome.ref), LONGEST_NAME), message)
+    return _spoken(word(outcome)), code(str(outcome.ref), LONGEST_NAME), message
 
 
 def _spoken(name: str) -> str:

@@ -48,6 +48,16 @@ EVIDENCE_MEANINGS = {
 }
 
 
+def legend(changes: Iterable[model.Change]) -> dict[str, str]:
+    """Return what the words of a report of these changes mean, by word."""
+    shown = list(changes)
+    words = {evidence(change) for change in shown}
+    found = {word: meaning for word, meaning in EVIDENCE_MEANINGS.items() if word in words}
+    if any(change.action is model.Action.ASSERT for change in shown):
+        found["assert"] = "a write without having seen; it replaces whatever is there"
+    return found
+
+
 def live_document(change: model.Change) -> Json | Missing:
     """Return the live document that a change was compared with, safe to show; ABSENT for none."""
     match change.observation:

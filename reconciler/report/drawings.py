@@ -8,7 +8,7 @@ from enum import Enum
 from functools import lru_cache
 from itertools import groupby
 from math import log10
-from typing import TypeAlias, assert_never
+from typing import TypeAlias, assert_never, cast
 
 from reconciler.document import (
     ABSENT,
@@ -290,15 +290,11 @@ def _moved(part: _Part, other: _Part, *, later: bool) -> bool:
 
 @lru_cache(maxsize=4096)
 def _movers(before: tuple[str, ...], after: tuple[str, ...]) -> frozenset[str]:
-    old, new = ([_keyed(key) for key in order] for order in (before, after))
+    old, new = ([cast("Json", {"key": key}) for key in order] for order in (before, after))
     found = differences(old, new, Shape(identity=("key",)))
     return frozenset(
         str(difference.path[-1]) for difference in found if difference.operation == "move"
     )
-
-
-def _keyed(key: str) -> Json:
-    return {"key": key}
 
 
 def _height(row: dict[str, Json]) -> int:

@@ -11,7 +11,6 @@ from typing_extensions import TypedDict
 
 from reconciler.model import Drift, DriftReport, LastEdit
 from reconciler.model.plan import DriftCause, DriftState
-from reconciler.model.quoting import SHOWN_BY_VERBOSE, and_more
 from reconciler.report.changes.document import (
     FieldDocument,
     Limited,
@@ -28,14 +27,14 @@ from reconciler.report.markdown import (
     WHOLE_DRIFT,
     Fold,
     code,
+    markdown_table,
     sentence,
-    table_row,
     with_folds,
 )
 from reconciler.report.reasons import WAYS, describe_remedy, drift_age, drift_note, look_notes
 from reconciler.report.safe import json_text, safe
-from reconciler.report.table import INDENT, Colour, Style, fitted, wrapped
-from reconciler.report.words import first_lines, plural
+from reconciler.report.table import Colour, Style, fitted, item_lines, wrapped
+from reconciler.report.words import as_sentence, first_lines
 
 
 @with_config(ConfigDict(extra="forbid"))
@@ -208,8 +207,7 @@ MOST_FIELDS = 12
 def drift_text(look: DriftReport, style: Style) -> str:
     """Return the drift, field by field, and the number of resources that could not be read."""
     lines: list[str] = []
-    drifts = look.found
-    for drift in drifts:
+    for drift in look.found:
         if drift.drifted:
             lines.extend((*_lines(drift, style), ""))
         elif drift.state == "unread":
@@ -220,37 +218,18 @@ def drift_text(look: DriftReport, style: Style) -> str:
             words = ": ".join(filter(None, (drift.state, safe(drift_note(drift)))))
             lines.append(style.paint(f"  = {safe(str(drift.ref))}  {words}", Colour.DIM))
             lines.extend(_ignored_lines(drift, style))
-    counts = Counter(drift.state for drift in drifts)
-    drifted = counts["drifted"] + counts["gone"]
-    none = "No drift" if look.has_journal else "Nothing to compare with"
-    head = f"{plural(drifted, 'resource')} drifted" if drifted else none
-    new = f", {look.new} new since {safe(look.since)}" if look.new else ""
-    same = f"{counts['same']} as applied, {counts['unseen']} that the API cannot show"
-    rest = (
-        (counts["unread"], f"{counts['unread']} that could not be read"),
-        (counts["unapplied"], f"{counts['unapplied']} never applied"),
-        (look.ignored, f"{plural(look.ignored, 'difference')} ignored"),
-    )
-    closing = f"{head}{new}; {', '.join((same, *(words for count, words in rest if count)))}."
     notes = (fitted(f"note: {safe(note)}", style) for note in look_notes(look))
-    end = fitted(style.paint(closing, Colour.BOLD), style)
+    end = fitted(style.paint(as_sentence(drift_summary(look)), Colour.BOLD), style)
     return "\n".join((*lines, *notes, end)) + "\n"
 
 
 def _lines(drift: Drift, style: Style) -> Iterator[str]:
     gone = drift.state == "gone"
     sign, colour = ("-", Colour.RED) if gone else ("~", Colour.YELLOW)
-    name = style.paint(f"{sign} {safe(str(drift.ref))}", colour)
-    yield f"  {name}  {style.paint(safe(str(drift.source)), Colour.DIM)}"
-    if note := drift_note(drift):
-        yield from wrapped(f"{'gone: ' if gone else ''}{note}", style, Colour.CYAN)
-    found = drift_changes(drift)
-    shown = found if style.verbose else found[:MOST_FIELDS]
-    if shown:
-        yield INDENT + style.paint("applied (-) → live (+)", Colour.DIM)
-    yield from subject_lines(shown, style)
-    if more := and_more(len(found) - len(shown), "field", SHOWN_BY_VERBOSE):
-        yield f"{INDENT}{more}"
+    note = drift_note(drift)
+    notes = [f"{'gone: ' if gone else ''}{note}"] if note else []
+    yield from item_lines(f"{sign} {drift.ref}", notes, style, colour, source=drift.source)
+    yield from subject_lines(drift_changes(drift), style, MOST_FIELDS, SIDES)
     if style.verbose:
         yield from _ignored_lines(drift, style)
     for remedy in drift.remedies:
@@ -278,7 +257,11 @@ def drift_markdown(look: DriftReport, environment: str) -> str:
     A diff that does not fit is left out whole.
     """
     found = [drift for drift in look.found if drift.is_finding]
-    lines = (*_head(look, environment), *_table(found), *_ways_out(found))
+    # No column for the age where drift was never remembered.
+    since = ["since"] if any(map(drift_age, found)) else []
+    headings = ("state", "resource", "fields:", *since, "note")
+    rows = markdown_table(headings, found, partial(_row, aged=bool(since)), MOST_ROWS)
+    lines = (*_head(look, environment), *rows, *_ways_out(found))
     folds = [_fold(drift) for drift in found if drift.differences]
     return with_folds("\n".join(lines) + "\n", folds, COMMENT_BYTES, WHOLE_DRIFT)
 
@@ -309,25 +292,12 @@ def _remedies(drift: Drift) -> str:
     return "\n".join(lines)
 
 
-def _table(found: Sequence[Drift]) -> Iterator[str]:
-    if not found:
-        return
-    # No column for the age where drift was never remembered.
-    aged = any(map(drift_age, found))
-    since, line = (" since |", "---|") if aged else ("", "")
-    yield f"| state | resource | fields |{since} note |"
-    yield f"|---|---|--:|{line}---|"
-    rest = f"| | and {{}} more | |{' |' if aged else ''} |"
-    yield from first_lines(found, partial(_row, aged=aged), MOST_ROWS, rest)
-    yield ""
-
-
-def _row(drift: Drift, *, aged: bool) -> str:
+def _row(drift: Drift, *, aged: bool) -> tuple[str, ...]:
     fields = f"{len(drift.differences):,}" if drift.differences else ""
     age = (_cell(drift_age(drift), LONGEST_CELL),) if aged else ()
     note = _cell(drift_note(replace(drift, is_new=None)), LONGEST_TABLE_NOTE)
     resource = code(str(drift.ref), LONGEST_CELL)
-    return table_row(drift.state, resource, fields, *age, note)
+    return drift.state, resource, fields, *age, note
 
 
 def _cell(text: str, longest: int) -> str:

@@ -129,15 +129,15 @@ def history_text(runs: Sequence[RunSummary], wanted: Ref | None, style: Style) -
     With `wanted`, the outcome of that resource replaces the counts. Where a terminal is too narrow,
     the outcome of a run is on the line below the run.
     """
-    headings = [Heading("run", whole=True), Heading("at", whole=True)]
-    headings += [Heading("command", whole=True), Heading("actor")]
-    headings += [Heading("commit", whole=True), Heading("outcome")]
-    rows = []
-    for run in runs:
-        commit, *dirty = run.entry.commit.partition("-")
-        row = [run.entry.run[:SHORT_RUN], run.entry.at, run.entry.command or "apply"]
-        row += [run.entry.actor or "unknown", "".join((commit[:SHORT_COMMIT], *dirty))]
-        rows.append([*row, _became(run, wanted)])
+    headings = [
+        Heading("run", whole=True),
+        Heading("at", whole=True),
+        Heading("command", whole=True),
+        Heading("actor"),
+        Heading("commit", whole=True),
+        Heading("outcome"),
+    ]
+    rows = [_row(run, wanted) for run in runs]
     closing = f"{plural(len(runs), 'run')}.\n"
     if fits(headings, rows, style):
         return table(headings, rows, style) + closing
@@ -147,15 +147,28 @@ def history_text(runs: Sequence[RunSummary], wanted: Ref | None, style: Style) -
     return "".join(f"{line}\n" for line in (head, *shown)) + closing
 
 
+def _row(run: RunSummary, wanted: Ref | None) -> list[str]:
+    entry = run.entry
+    commit, *dirty = entry.commit.partition("-")
+    return [
+        entry.run[:SHORT_RUN],
+        entry.at,
+        entry.command or "apply",
+        entry.actor or "unknown",
+        "".join((commit[:SHORT_COMMIT], *dirty)),
+        _became(run, wanted),
+    ]
+
+
 def _became(run: RunSummary, wanted: Ref | None) -> str:
-    parts = [f"{number} {name}" for name, number in run.counts.items()]
-    if wanted is not None:
-        parts = [run.outcomes[wanted]]
-    parts += [f"{describe_override(override)}: {override.reason}" for override in run.overrides]
-    parts += [f"freeze broken: {unfrozen.reason}" for unfrozen in run.unfrozen]
-    if run.approvals:
-        people = " and ".join(approval.principal for approval in run.approvals)
-        parts.append(f"approved by {people}")
+    counts = [f"{number} {name}" for name, number in run.counts.items()]
+    people = " and ".join(approval.principal for approval in run.approvals)
+    parts = (
+        *(counts if wanted is None else [run.outcomes[wanted]]),
+        *(f"{describe_override(override)}: {override.reason}" for override in run.overrides),
+        *(f"freeze broken: {unfrozen.reason}" for unfrozen in run.unfrozen),
+        *([f"approved by {people}"] if people else ()),
+    )
     return ", ".join(parts) or "nothing"
 
 

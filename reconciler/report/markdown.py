@@ -1,14 +1,15 @@
 """Markdown that no foreign text can close, and the limits of the forge. Pure."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from math import inf
 from urllib.parse import quote
 
 from reconciler.model import Source
 from reconciler.model.quoting import and_more
 from reconciler.report.safe import safe
-from reconciler.report.words import first_lines
+from reconciler.report.words import Item, first_lines
 
 COMMENT_BYTES = 60_000
 
@@ -49,6 +50,28 @@ def table_row(*cells: str) -> str:
     """Return a row of a table. A `|` in a cell, which is Markdown, does not end the cell."""
     inner = " | ".join(cell.replace("|", "\\|") for cell in cells)
     return f"| {inner} |"
+
+
+def markdown_table(
+    headings: Sequence[str],
+    items: Sequence[Item],
+    row: Callable[[Item], Sequence[str]],
+    most: int,
+    *,
+    rest: str = "and {} more",
+    room: float = inf,
+) -> Iterator[str]:
+    """Yield a table with a row of Markdown cells for each item, and an empty line; else nothing.
+
+    A heading that ends in `:` is of figures. `rest` counts the items above `most` and those that do
+    not fit into `room` bytes.
+    """
+    if items:
+        yield f"| {' | '.join(heading.removesuffix(':') for heading in headings)} |"
+        yield f"|{''.join('--:|' if heading.endswith(':') else '---|' for heading in headings)}"
+        last = f"| | {rest} |{' |' * (len(headings) - 2)}"
+        yield from first_lines(items, lambda item: table_row(*row(item)), most, last, room)
+        yield ""
 
 
 _PLAIN = re.compile(r"(?:(?!www\.|//)[A-Za-z0-9 ,.;:()'\"?→…/-]|%(?=[ ,.;)]|\Z))*")

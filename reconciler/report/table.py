@@ -109,6 +109,16 @@ def wrapped(
         yield margin + style.paint(line, *colours)
 
 
+def item_lines(
+    item: str, notes: Iterable[str], style: Style, *colours: Colour, source: object = ""
+) -> Iterator[str]:
+    """Yield an item, its sign first, with the place of its manifest, and its notes below it."""
+    place = f"  {style.paint(safe(str(source)), Colour.DIM)}" if source else ""
+    yield f"  {style.paint(safe(item), *colours)}{place}"
+    for note in notes:
+        yield from wrapped(note, style, Colour.CYAN)
+
+
 def _columns(text: str) -> int:
     return columns(_PAINT.sub("", text))
 

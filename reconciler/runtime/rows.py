@@ -4,7 +4,7 @@
 extended has one `Rows`, next to the type of what it expects. A row is imported when it is used.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from importlib import import_module
 from typing import Generic, TypeVar, cast
@@ -14,10 +14,31 @@ from reconciler.features import FEATURES
 T = TypeVar("T")
 
 
+class Loaded(Mapping[str, T]):
+    """Values by their names, each loaded when it is first used; names are known without that."""
+
+    def __init__(self, names: Callable[[], Iterable[str]], load: Callable[[str], T]) -> None:
+        self._names, self._load = cache(lambda: dict.fromkeys(names())), cache(load)
+
+    def __getitem__(self, name: str) -> T:
+        if name not in self:
+            raise KeyError(name)
+        return self._load(name)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._names()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names())
+
+    def __len__(self) -> int:
+        return len(self._names())
+
+
 class Rows(Generic[T]):
     """The rows of one sort, by their keys, in the order of the table.
 
-    What a key means is up to the sort: the name of a command, of a setting, of a kind.
+    What a key means is up to the sort: a command, a setting, an option, a code.
     """
 
     def __init__(self, sort: str) -> None:

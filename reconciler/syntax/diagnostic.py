@@ -1,6 +1,6 @@
 """Findings about a text: their stable codes, and complaints at their places.
 
-Pure.
+Pure, but for the titles of codes, which are read from their pages.
 """
 
 from __future__ import annotations
@@ -8,12 +8,16 @@ from __future__ import annotations
 import re
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
+from functools import cache
+from pathlib import Path as FilePath
+from typing import Final
 
 from reconciler.document import Path
 from reconciler.model import Member
+from reconciler.runtime.rows import Loaded
 from reconciler.syntax.expressions import OPEN, Spot
 
 
@@ -24,114 +28,30 @@ class Severity(Enum):
     WARNING = "warning"
 
 
-CODES: dict[str, str] = {
-    "M101": "the file is not well-formed YAML or JSON",
-    "M102": "a key appears twice in one mapping",
-    "M103": "merge keys (<<) are not supported",
-    "M104": "tags are not supported",
-    "M105": "a number is not finite",
-    "M106": "an integer is beyond what JSON carries exactly",
-    "M107": "a key is not text",
-    "M108": "aliases form a cycle, or there are too many",
-    "M109": "the document is nested too deeply",
-    "M110": "the file, a line or a scalar is too large",
-    "M111": "the file is not UTF-8, or holds control or bidirectional characters",
-    "M112": "the file cannot be read",
-    "M113": "the file holds no manifest",
-    "M114": "a number has a leading zero",
-    "M115": "the workspace is too large, or has too many mistakes",
-    "M116": "a comment that asks to ignore complaints is malformed",
-    "M117": "a comment ignores what is not complained of",
-    "M118": "the file cannot be formatted without changing what it says",
-    "M119": "a line of the baseline is no accepted complaint",
-    "M201": "the document is not a manifest",
-    "M202": "apiVersion is missing or unknown",
-    "M203": "kind is missing or unknown",
-    "M204": "metadata is missing or malformed",
-    "M205": "a name has the wrong form",
-    "M206": "an id is missing or has the wrong form",
-    "M207": "an environment is not in the project file",
-    "M208": "an unknown field next to spec or in metadata",
-    "M209": "an id is used in environments where it may be that of another",
-    "M210": "an exemption is malformed",
-    "M211": "an exemption has ended",
-    "M212": "overrides are malformed, or cannot be merged",
-    "M213": "a forEach is malformed, or makes nothing",
-    "M214": "a part of the items of a forEach is never used",
-    "M215": "a test of an alert is malformed",
-    "M301": "a value has the wrong type",
-    "M302": "a required field is missing",
-    "M303": "a field is unknown, and close to a known one",
-    "M304": "a field is not in the API document",
-    "M305": "a field is set by the service",
-    "M306": "an enumeration value is close to a listed one",
-    "M307": "a value is beyond what services are known to accept",
-    "M308": "fields exclude each other",
-    "M309": "a value breaks a bound of the API document",
-    "M310": "a field disagrees with another",
-    "M311": "a boolean is written in a form that is text",
-    "M312": "ids inside one list are equal",
-    "M313": "a literal looks like a key",
-    "M314": "a number is likely in another unit",
-    "M401": "two manifests have one name",
-    "M402": "two manifests have one identity",
-    "M403": "there is more than one log policy set",
-    "M404": "a spec file cannot be used",
-    "M405": "references form a cycle",
-    "M406": "a sample of logs is malformed",
-    "M501": "an expression names an unknown variable",
-    "M502": "an expression names a secret that is not set",
-    "M503": "an expression names an unknown resource",
-    "M504": "an expression is malformed, or nearly one",
-    "M505": "an expression names a secret that may not be sent",
-    "M511": "an expression names what an item of forEach does not have",
-    "M512": "an included file cannot be used",
-    "M513": "a list or a mapping is inside a text",
-    "L201": "an alert has no description",
-    "L202": "an alert leads to no runbook",
-    "L203": "a P1 alert sends no notification",
-    "L204": "a notification is grouped by what the alert is not",
-    "L205": "a webhook notifies more often than the incident",
-    "L206": "a threshold can never be crossed",
-    "L207": "a threshold is always crossed",
-    "L208": "a window is shorter than the evaluation delay",
-    "L209": "an alert is off, and no day says until when",
-    "L301": "an SLO leaves no error budget",
-    "L302": "an SLO is watched by no alert",
-    "L401": "two widgets next to each other have one title",
-    "L402": "a widget has an empty query",
-    "L403": "a widget has one query twice",
-    "L404": "a variable is never used",
-    "L405": "two dashboards have one title",
-    "L406": "a query names a variable that the dashboard does not declare",
-    "L501": "a policy is never reached",
-    "L601": "a saved view shows a fixed time",
-    "L901": "a PromQL query cannot be parsed",
-    "L902": "a Lucene query cannot be parsed",
-    "P101": "the project file is malformed",
-    "P102": "the base URL is not safe",
-    "P103": "an expression of a rule cannot be used",
-    "P104": "an example of a rule is missing, or does not come out as it should",
-    "T101": "a test of an alert does not hold",
-    "T102": "a test of an alert cannot be evaluated",
-    "T103": "the log lines of a test cannot be used",
-}
+_PAGES: Final = FilePath(__file__).parents[1] / "report" / "explanations" / "codes"
 
-"""Findings that follow from files alone."""
 
-AUDITED: dict[str, str] = {
-    "A101": "an alert never fired",
-    "A102": "an alert fires every day",
-    "A103": "incidents of an alert are open for weeks",
-    "A104": "an alert is over within a minute",
-    "A105": "an alert fired and sent no notification",
-    "A106": "an alert fired and leads to no runbook",
-    "A107": "two alerts look for the same, with other thresholds",
-    "A108": "an alert is off for long",
-    "A109": "an alert has no test",
-    "A201": "no alert watches an SLO",
-    "A301": "no log meets a policy",
-}
+@cache
+def _codes() -> list[str]:
+    return sorted(page.stem for page in _PAGES.glob("[A-Z][0-9][0-9][0-9].md"))
+
+
+def _title(code: str) -> str:
+    text = (_PAGES / f"{code}.md").read_text(encoding="utf-8")
+    return text.partition(f"\n# {code}: ")[2].partition("\n")[0]
+
+
+def _titles(letters: str) -> Mapping[str, str]:
+    """Return the titles of the pages of codes with these first letters, letter after letter."""
+    return Loaded(
+        lambda: [code for letter in letters for code in _codes() if code[0] == letter], _title
+    )
+
+
+CODES: Final[Mapping[str, str]] = _titles("MLPT")
+"""Findings that follow from files alone, with what they mean."""
+
+AUDITED: Final[Mapping[str, str]] = _titles("A")
 """Findings from files and past events, which only `audit` looks for."""
 
 

@@ -369,7 +369,6 @@ class _Filler:
     inside: Inside | None
 
     def walk(self, document: Json, path: Path) -> Json:
-        """Return a part of a document with its expressions filled in."""
         if isinstance(document, dict):
             return {key: self.walk(value, (*path, key)) for key, value in document.items()}
         if isinstance(document, list):
@@ -393,24 +392,22 @@ class _Filler:
                         return value
                     parts.extend(value.parts if isinstance(value, Template) else [spelled(value)])
                 case Malformed() | NearMiss():
-                    parts.append(self._left(part, _wrong(part, path)))
+                    parts.append(self._left_as_written(part, _wrong(part, path)))
                 case _:
                     assert_never(part)
         if all(isinstance(part, str) for part in parts):
             return "".join(map(str, parts))
         return Template(tuple(_joined(parts)))
 
-    def _left(self, part: Expression | Malformed | NearMiss, finding: Finding) -> str:
-        """Record why an expression is left as it is written, and return it."""
+    def _left_as_written(self, part: Expression | Malformed | NearMiss, finding: Finding) -> str:
         self.filled.findings.append(finding)
         return part.spot.written
 
     def _refused(
         self, part: Expression, code: str, path: Path, message: str, suggestion: str = ""
     ) -> str:
-        """Record what is wrong with an expression, at its place, and return it as written."""
         finding = Finding(code, path, message, suggestion=suggestion, spot=part.spot)
-        return self._left(part, finding)
+        return self._left_as_written(part, finding)
 
     def _value(self, part: Expression, path: Path, *, is_whole: bool) -> Json:
         """Return the value that replaces an expression, or the expression after an error."""
@@ -435,7 +432,7 @@ class _Filler:
             return self._refused(part, IN_TEXT, path, message, advice)
         is_large = isinstance(value, dict | list) or (isinstance(value, str) and len(value) > SHORT)
         unfit = _unfit(part, value, path, self.inside) if is_large and self.inside else None
-        return value if unfit is None else self._left(part, unfit)
+        return value if unfit is None else self._left_as_written(part, unfit)
 
     def _variable(self, part: Expression, path: Path) -> Json:
         name, scope = part.name, self.scope
@@ -461,7 +458,7 @@ class _Filler:
         found = along(item.values, part.name)
         if found is None:
             self.filled.unfilled.add(path)
-            return self._left(part, _not_in_item(part, item, path))
+            return self._left_as_written(part, _not_in_item(part, item, path))
         steps, value = found
         item.used.add(str(steps[0]))
         if is_whole:
@@ -478,11 +475,11 @@ class _Filler:
         if content is None:
             return part.spot.written
         if isinstance(content, Finding):
-            return self._left(part, replace(content, spot=part.spot))
+            return self._left_as_written(part, replace(content, spot=part.spot))
         file, text = content
         unfit = _unfit(part, text.document.value, path, inside)
         if unfit is not None:
-            return self._left(part, unfit)
+            return self._left_as_written(part, unfit)
         line, _ = inside.text.document.locate(path if len(inside.trail) == 1 else ())
         text = replace(text, note=f", included by {inside.text.file}:{line}")
         self.filled.grafts[path] = Graft(text, ())

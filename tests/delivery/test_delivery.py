@@ -16,7 +16,7 @@ import pytest
 from harness.warm import warm_folder
 from runner import ROOT
 
-from reconciler.ci.result import OUTPUTS, RESULTS, WORDS
+from reconciler.ci.result import OUTPUTS, RESULTS
 from reconciler.ci.runner import FLAG, INPUTS, NO_FLAG
 from reconciler.syntax.read_text import read_text
 
@@ -83,10 +83,10 @@ def test_what_the_readme_says_is_what_runs() -> None:
 
 
 def test_the_action_is_thin() -> None:
-    """action.yml is under 60 lines, takes inputs only as variables, and pins what it uses."""
+    """The steps of action.yml are few lines, take inputs as variables, and pin what they use."""
     text = (ROOT / "action.yml").read_text(encoding="utf-8")
 
-    assert len(text.splitlines()) < 60
+    assert len(text.partition("\nruns:\n")[2].splitlines()) < 10
     assert not any("${{" in step.get("run", "") for step in STEPS)
     for step in STEPS:
         assert "uses" not in step or re.fullmatch(r"[\w/-]+@[0-9a-f]{40}", step["uses"])
@@ -125,11 +125,9 @@ def test_the_action_tells_what_its_inputs_may_say() -> None:
 def test_the_action_gives_its_outputs() -> None:
     """Every output is the command's own of that name, and none is missing."""
     own = {name: about["value"] for name, about in ACTION["outputs"].items()}
-    reasons = ACTION["outputs"]["failure-reason"]["description"]
     results = ACTION["outputs"]["result"]["description"]
 
     assert own == {name: f"${{{{ steps.run.outputs.{name} }}}}" for name in OUTPUTS}
-    assert set(re.findall(r"`([a-z-]+)`", reasons)) == set(WORDS)
     assert set(re.findall(r"`([a-z-]+)`", results)) == set(RESULTS)
 
 

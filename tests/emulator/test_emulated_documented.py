@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from harness.documented import MANIFESTS, REPLIES, REQUESTS
+from harness.documented import BODIES, MANIFESTS, REPLIES, REQUESTS, known_places
 
 from reconciler.emulator.app import openapi_document
 from reconciler.emulator.resources import RESOURCES
+from reconciler.kinds import BY_NAME
 
 PAPER = Path(__file__).parents[3] / "shared" / "management-api.md"
 PAPER_PARTS = (
@@ -20,6 +21,8 @@ PAPER_PARTS = (
     ("## Events", "## Errors"),
 )
 NOT_FIELDS = {"int32"}
+UNKNOWN = {"AlertDefinition": {"sloThreshold.burnRate"}}
+"""What the emulator takes beyond the models: neither is in the API document."""
 PUBLISHED = openapi_document()
 ENDPOINTS = {endpoint.number: endpoint for resource in RESOURCES for endpoint in resource.endpoints}
 
@@ -74,6 +77,51 @@ def test_answers(number: int) -> None:
     described = schema_of(operation(number)["responses"]["200"])
 
     assert list(missing(described, REPLIES[number])) == []
+
+
+def published(schema: dict[str, Any], prefix: str = "") -> Iterator[str]:
+    """Yield every place of a schema, without what is inside of any object."""
+    for name, inner in resolved(schema).get("properties", {}).items():
+        place, shape = f"{prefix}{name}", resolved(inner)
+        yield place
+        if "items" in shape:
+            place, shape = f"{place}[]", resolved(shape["items"])
+        yield from published(shape, f"{place}.")
+
+
+@pytest.mark.promise("P53")
+@pytest.mark.parametrize("kind", BY_NAME)
+def test_every_published_field_is_in_the_model(kind: str) -> None:
+    """Each field that the emulator takes of a kind is known to the model of the client."""
+    known = dict(known_places(BY_NAME[kind].spec))
+    around = "alertDefsToReplace[].alertDefProperties."
+    places = {
+        place.removeprefix(around)
+        for place in published(schema_of(operation(BODIES[kind])["requestBody"]))
+        if kind != "AlertDefinition" or place.startswith(around)
+    }
+    # What is inside a value that the client passes on as it is has no place there.
+    passed_on = tuple(
+        f"{place}{end}"
+        for place, facts in known.items()
+        if facts.part is None and (facts.items is None or facts.items.part is None)
+        for end in (".", "[")
+    )
+
+    assert {
+        place for place in places - known.keys() if not place.startswith(passed_on)
+    } == UNKNOWN.get(kind, set())
+
+
+@pytest.mark.promise("P53")
+@pytest.mark.skipif(not PAPER.exists(), reason="the API document is not here")
+def test_fields_beyond_the_document_are_marked() -> None:
+    """A field of a kind that the API document does not name is marked as observed."""
+    named = set(re.findall(r"\w+", PAPER.read_text()))
+    ours = {word for places in MANIFESTS.values() for word in re.findall(r"\w+", places)}
+
+    # The document writes it apart, in words and with the other indicator.
+    assert ours - named == {"requestBasedMetricSli"}
 
 
 @pytest.mark.promise("P53")

@@ -1,125 +1,103 @@
 """Every field of the API document, by what holds it.
 
-Written from the document by hand, so that it and the models are two readings of it.
-A path is `widgets[].id.value`; what stands last has no shape there, or is no object.
+Fields of kinds are those that the models of the client do not mark as observed, so that schemas of
+the emulator are compared with another reading of the document. The others were written from the
+document by hand. A path is `widgets[].id.value`; what is last has no shape there, or is no object.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+from reconciler.kinds import BY_NAME
+from reconciler.kinds.field_traits import Part
+from reconciler.kinds.shape import Facts, facts_of
+
 
 def under(place: str, fields: str) -> str:
-    """Give the fields as they stand below a place: `dashboard.`, `policies[].`."""
+    """Return the fields as they are below a place: `dashboard.`, `policies[].`."""
     return " ".join(place + path for path in fields.split())
 
 
-NOTIFICATION_GROUP = """
-destinations[] destinations[].connectorId destinations[].presetId destinations[].notifyOn
-destinations[].resolvedRouteOverrides destinations[].triggeredRoutingOverrides
-destinations[].resolvedRouteOverrides.configOverrides.connectorConfigFields[].fieldName
-destinations[].resolvedRouteOverrides.configOverrides.connectorConfigFields[].template
-destinations[].resolvedRouteOverrides.configOverrides.messageConfigFields[].fieldName
-destinations[].resolvedRouteOverrides.configOverrides.messageConfigFields[].template
-destinations[].resolvedRouteOverrides.configOverrides.payloadType
-destinations[].triggeredRoutingOverrides.configOverrides.connectorConfigFields[].fieldName
-destinations[].triggeredRoutingOverrides.configOverrides.connectorConfigFields[].template
-destinations[].triggeredRoutingOverrides.configOverrides.messageConfigFields[].fieldName
-destinations[].triggeredRoutingOverrides.configOverrides.messageConfigFields[].template
-destinations[].triggeredRoutingOverrides.configOverrides.payloadType
-groupByKeys[] router.id router.notifyOn
-webhooks[].integration.integrationId webhooks[].minutes webhooks[].notifyOn
-"""
+def known_places(model: type[Part], prefix: str = "") -> Iterator[tuple[str, Facts]]:
+    """Yield every place a model knows, as `widgets[].id.value`, with its facts."""
+    for name, facts in facts_of(model).items():
+        yield from _inner_places(prefix + name, facts)
 
-LABEL_FILTERS = "tracingImmediate.tracingFilter.simpleFilter.tracingLabelFilters"
 
-ALERT_PROPERTIES = f"""
-name description enabled deleted phantomMode priority type entityLabels groupByKeys[]
-activeOn.dayOfWeek[] activeOn.startTime.hours activeOn.startTime.minutes
-activeOn.endTime.hours activeOn.endTime.minutes
-incidentsSettings.minutes incidentsSettings.notifyOn
-{under("notificationGroup.", NOTIFICATION_GROUP)}
-{under("notificationGroupExcess[].", NOTIFICATION_GROUP)}
-tracingImmediate.notificationPayloadFilter[]
-tracingImmediate.tracingFilter.simpleFilter.latencyThresholdMs
-{LABEL_FILTERS}.applicationName[].operation {LABEL_FILTERS}.applicationName[].values[]
-{LABEL_FILTERS}.operationName[].operation {LABEL_FILTERS}.operationName[].values[]
-{LABEL_FILTERS}.serviceName[].operation {LABEL_FILTERS}.serviceName[].values[]
-{LABEL_FILTERS}.subsystemName[].operation {LABEL_FILTERS}.subsystemName[].values[]
-{LABEL_FILTERS}.spanFields[].key
-{LABEL_FILTERS}.spanFields[].filterType.operation
-{LABEL_FILTERS}.spanFields[].filterType.values[]
-"""
+def _inner_places(place: str, facts: Facts) -> Iterator[tuple[str, Facts]]:
+    yield place, facts
+    if facts.items is not None:
+        yield from _inner_places(f"{place}[]", facts.items)
+    if facts.part is not None:
+        yield from known_places(facts.part, f"{place}.")
+
+
+def _documented(kind: str) -> str:
+    """Return the fields of a kind that no other is inside, without what is observed."""
+    known = dict(known_places(BY_NAME[kind].spec))
+    hidden = tuple(
+        f"{place}{end}" for place, facts in known.items() if facts.observed for end in ".["
+    )
+    shown = [
+        place
+        for place, facts in known.items()
+        if not facts.observed and not place.startswith(hidden) and place not in OURS
+    ]
+    inside = {
+        place
+        for place in shown
+        if any(other.startswith((f"{place}.", f"{place}[")) for other in shown)
+    }
+    return " ".join(place for place in shown if place not in inside)
+
+
+def _below(place: str, fields: str) -> str:
+    """Return the fields below a place, as they are there."""
+    return " ".join(
+        field.removeprefix(place) for field in fields.split() if field.startswith(place)
+    )
+
+
+OURS = {"file", "alertDefProperties"}
+"""Places that are no fields of the API."""
+MANIFESTS = {kind: _documented(kind) for kind in BY_NAME}
+"""What is under `spec:` of each kind, with what only the service sets."""
+
 ALERT_RECORD = "id alertVersionId createdTime updatedTime lastTriggeredTime status"
-
-SLO = """
-name targetThresholdPercentage id description creator createTime updateTime grouping.labels[]
-labels revision sloTimeFrame type requestBasedMetricSli windowBasedMetricSli
-"""
+ALERT_PROPERTIES = " ".join(
+    field for field in MANIFESTS["AlertDefinition"].split() if field not in ALERT_RECORD.split()
+)
+SLO = MANIFESTS["SLO"]
 REVISION = "revision.revision revision.updateTime"
-
-DASHBOARD = """
-id name description slugName folderId.value
-folderPath.segments[] fiveMinutes relativeTimeFrame
-layout.sections[].id.value layout.sections[].options.internal
-layout.sections[].rows[].id.value
-layout.sections[].rows[].appearance.height
-layout.sections[].rows[].widgets[].id.value
-layout.sections[].rows[].widgets[].title
-layout.sections[].rows[].widgets[].description
-layout.sections[].rows[].widgets[].appearance.width
-layout.sections[].rows[].widgets[].definition
-layout.sections[].rows[].widgets[].createdAt
-layout.sections[].rows[].widgets[].updatedAt
-actions[].id actions[].name actions[].dataSource
-actions[].definition.goToDashboardAction.dashboardId
-actions[].shouldOpenInNewWindow actions[].widgetId
-annotations[].id annotations[].name annotations[].description
-annotations[].enabled annotations[].color
-annotations[].scope.specificWidgets.widgetIds[]
-annotations[].source.queryLanguage.dataModeType
-annotations[].source.queryLanguage.labelFields[].keypath[]
-annotations[].source.queryLanguage.labelFields[].scope
-annotations[].source.queryLanguage.messageTemplate
-annotations[].source.queryLanguage.orientation
-annotations[].source.queryLanguage.query.text
-annotations[].source.queryLanguage.strategy.instant.timestampField.keypath[]
-annotations[].source.queryLanguage.strategy.instant.timestampField.scope
-filters[].id.value filters[].displayName filters[].enabled
-filters[].collapsed filters[].source.metrics.label
-filters[].source.metrics.metric
-filters[].source.metrics.operator.equals.selection.all
-variables[].name variables[].displayName variables[].description
-variables[].displayType variables[].definition.constant.value
-variablesV2[].id.value variablesV2[].name
-variablesV2[].displayName variablesV2[].description
-variablesV2[].displayFullRow variablesV2[].displayType
-variablesV2[].source.static.allOption.includeAll
-variablesV2[].source.static.allOption.label
-variablesV2[].source.static.values[].isDefault
-variablesV2[].source.static.values[].label
-variablesV2[].source.static.values[].value
-variablesV2[].source.static.valuesOrderDirection
-variablesV2[].value.interval.value.label
-variablesV2[].value.interval.value.value
-"""
-DASHBOARD_RECORD = """
-authorId authorName createdAt createdOriginType updatedAt updatedOriginType
-updaterAuthorId updaterName lockerAuthorId lockerName
-"""
-
-POLICY_INPUT = """
-name description priority disabled
-applicationRule.name applicationRule.ruleTypeId subsystemRule.name subsystemRule.ruleTypeId
-archiveRetention.id
-"""
-LOG_POLICY = f"""
-id companyId order enabled deleted createdAt updatedAt
-{POLICY_INPUT.replace("disabled", "")}
-"""
-
-SAVED_VIEW = """
-name timeSelection filters.filters[].name filters.filters[].selectedValues folderId
-searchQuery viewType
-"""
+STORED_DASHBOARD = MANIFESTS["Dashboard"].replace("requestId", "")
+DASHBOARD_WRITE = (
+    f"{under('dashboard.', _below('dashboard.', STORED_DASHBOARD))} requestId isLocked"
+)
+POLICY_RECORD = {
+    "id",
+    "companyId",
+    "order",
+    "enabled",
+    "deleted",
+    "createdAt",
+    "updatedAt",
+    "placement",
+}
+LOG_POLICY = " ".join(
+    field
+    for field in _below("policies[].policy.", MANIFESTS["LogPolicySet"]).split()
+    if field not in {"disabled", "placement"}
+)
+POLICY_INPUT = " ".join(
+    field
+    for field in _below("policies[].policy.", MANIFESTS["LogPolicySet"]).split()
+    if field not in POLICY_RECORD
+)
+STORED_VIEW = MANIFESTS["SavedView"]
+SAVED_VIEW = " ".join(
+    field for field in STORED_VIEW.split() if field not in {"id", "isCompactMode"}
+)
 
 PAGINATION = "pagination.nextPageToken pagination.totalSize"
 
@@ -172,9 +150,6 @@ mediumLogsUnits mediumTracingUnits totalUnits
 
 META_FIELDS = "applicationNameValues severityValues subsystemNameValues"
 STORED_SLO = f"{SLO} {REVISION}"
-STORED_DASHBOARD = f"{under('dashboard.', DASHBOARD)} isLocked {DASHBOARD_RECORD}"
-STORED_VIEW = f"id isCompactMode {SAVED_VIEW}"
-DASHBOARD_WRITE = f"{under('dashboard.', DASHBOARD)} requestId isLocked"
 
 REQUESTS = {
     1: f"""
@@ -195,6 +170,8 @@ alertDefsToReplace[].id
     21: f"isCompactMode {SAVED_VIEW}",
 }
 """The fields of each request body, by the number of the endpoint; the others have none."""
+BODIES = {"AlertDefinition": 1, "SLO": 11, "Dashboard": 3, "LogPolicySet": 17, "SavedView": 21}
+"""The request that has all fields of each kind."""
 
 REPLIES = {
     1: f"""
@@ -227,15 +204,3 @@ testPoliciesBulkResult[].matched
     21: STORED_VIEW,
 }
 """The fields of each answer, by the number of the endpoint."""
-
-MANIFESTS = {
-    "AlertDefinition": f"{ALERT_RECORD} {ALERT_PROPERTIES}",
-    "SLO": SLO,
-    "Dashboard": f"requestId {STORED_DASHBOARD}",
-    "LogPolicySet": f"""
-policies[].logRules.severities[] policies[].policy.placement
-{under("policies[].policy.", POLICY_INPUT)} {under("policies[].policy.", LOG_POLICY)}
-""",
-    "SavedView": STORED_VIEW,
-}
-"""What stands under `spec:` of each kind, with what only the service sets."""

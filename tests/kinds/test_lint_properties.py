@@ -1,10 +1,10 @@
 from __future__ import annotations
 
 import pytest
+from harness.documented import known_places
 from hypothesis import given
 from hypothesis import strategies as st
 from spec_models import MODELS, SpecModel
-from test_documented_fields import known_places
 
 from reconciler.document import Json
 from reconciler.kinds.shape import camel_case_known_fields, without_read_only

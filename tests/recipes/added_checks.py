@@ -13,7 +13,6 @@ SECRETS = "reconciler/operations/secret_sources.py"
 def practice(bench: Workbench) -> None:
     """Tell of a saved view that is called as new ones are."""
     title, why = "a saved view has the name of a new one", "Nobody finds it again."
-    bench.after("reconciler/syntax/diagnostic.py", '    "L601": ', f'    "L602": "{title}",')
     bench.replace(
         PRACTICE,
         "PRACTICES = (LintRule(",
@@ -21,24 +20,19 @@ def practice(bench: Workbench) -> None:
         '    if spec.get("name") == "New view":\n'
         '        yield SpecFinding(("name",), "it is called as every new one", '
         'Advice("name it"))\n\n\n'
-        'PRACTICES = (LintRule(code="L602", find=_new), LintRule(',
+        'PRACTICES = (LintRule(code="L699", find=_new), LintRule(',
     )
     bench.likewise(
-        f"{CODES}L602.md",
+        f"{CODES}L699.md",
         f"{CODES}L601.md",
         {
-            "L601: a saved view shows a fixed time": f"L602: {title}",
+            "L601: a saved view shows a fixed time": f"L699: {title}",
             "A view is opened again and again; one of a fixed time shows the same old logs, and "
             "nothing once their retention is over.": why,
             "  name: Errors\n  timeSelection: {customSelection: {fromTime: 2025-10-04T06:00:00Z, "
             "toTime: 2025-10-05T06:00:00Z}}": "  name: New view\n"
             "  timeSelection: {quickSelection: {seconds: 3600}}",
         },
-    )
-    bench.after(
-        "tests/workspace/wrong_practice.py",
-        '    _of("L601",',
-        '    _of("L602", "5:9", "called as every new one", "name it"),',
     )
 
 

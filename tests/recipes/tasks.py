@@ -10,7 +10,6 @@ VIEW_MODEL = "reconciler/kinds/saved_view/__init__.py"
 def complaint(bench: Workbench) -> None:
     """Complain of an SLO that has no real name yet."""
     said = "a name says nothing"
-    bench.after("reconciler/syntax/diagnostic.py", '    "M314": ', f'    "M399": "{said}",')
     bench.likewise(
         f"{CODES}M399.md",
         f"{CODES}M314.md",
@@ -54,7 +53,6 @@ def guard(bench: Workbench) -> None:
         '            yield GuardViolation(ref=change.ref, said="", remedies=way, code=FIRST)\n'
         "        if change.protected:\n            yield",
     )
-    bench.after("tests/guards/test_levels.py", '    "protected"', '    "first-of-all": "explicit",')
     bench.append(
         "tests/guards/test_consent.py",
         "\n\ndef test_the_first(site: Site) -> None:\n"
@@ -159,7 +157,7 @@ def use_case(bench: Workbench) -> None:
     )
     bench.after(
         "tests/cli/test_bad_input.py",
-        '    "drift --format csv"',
+        '    "drift --format no-such"',
         '    "count -e nope": (64, "there is no environment `nope`"),',
     )
     bench.after("scripts/compare_scenarios.py", "LINES: ", '    "count": [""],')
@@ -188,7 +186,6 @@ def output_format(bench: Workbench) -> None:
         '    return "".join(f"{safe(name)}\\n" for name in names)\n',
     )
     command = "reconciler/cli/drift.py"
-    bench.replace(command, '"markdown", "html")', '"markdown", "html", "names")')
     bench.replace(
         command,
         "import drift_json, drift_markdown",
@@ -196,16 +193,8 @@ def output_format(bench: Workbench) -> None:
     )
     bench.replace(
         command,
-        '        case "markdown":\n',
-        '        case "names":\n            return drift_names(found)\n        case "markdown":\n',
-    )
-    bench.replace(
-        "tests/test_compare_commits.py", '"markdown", "html"]', '"markdown", "html", "names"]'
-    )
-    bench.replace(
-        "docs/reports.md",
-        "| `drift` | `text`, `json`, `markdown`, `html` |",
-        "| `drift` | `text`, `json`, `markdown`, `html`, `names` |",
+        "_page(look, session),\n",
+        '_page(look, session),\n    "names": lambda look, *_: drift_names(look),\n',
     )
 
 
@@ -264,17 +253,9 @@ def setting(bench: Workbench) -> None:
 
 def exit_code(bench: Workbench) -> None:
     """End with a code of its own where stdin is lost."""
-    errors = "reconciler/errors.py"
-    bench.after(errors, "    GUARDED = 11", '    INPUT_LOST = 12, "stdin could not be read"')
-    bench.replace(
-        errors,
-        "    ExitCode.OUTPUT_LOST,\n",
-        "    ExitCode.INPUT_LOST,\n    ExitCode.OUTPUT_LOST,\n",
-    )
-    bench.explain("exit-12", "exit", "stdin could not be read")
-    line = '    ExitCode.INPUT_LOST: "internal",'
-    bench.after("reconciler/ci/result.py", '    ExitCode.USAGE: "validation"', line)
-    bench.replace("tests/applying/test_stops.py", "TOLD = (74, ", "TOLD = (12, 74, ")
+    line = '    LOST = 99, "internal", "stdin could not be read"'
+    bench.after("reconciler/errors.py", "    OUTPUT_LOST = 74", line)
+    bench.explain("exit-99", "exit", "stdin could not be read")
 
 
 def switch(bench: Workbench) -> None:

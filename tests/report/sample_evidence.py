@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, cast
 
 from sample_plans import alert, plan_of, plan_of_three, plan_with_signals, rewritten
 
-from reconciler.features.history.command import CountsDocument, Stats, stats_json, stats_text
 from reconciler.features.track_record.track_records import TrackRecordDocument, TrackRecords
 from reconciler.features.watch.alert_noise import (
     Counted,
@@ -83,42 +82,6 @@ NOISE = NoiseWatch(
     complete=False,
 )
 
-_FEW = CountsDocument(
-    changes=3,
-    resources=2,
-    reverted=1,
-    hotFixed=0,
-    noisier=1,
-    troubled=1,
-    young=1,
-    repaired=1,
-    medianSeconds=5400.0,
-    p90Seconds=5400.0,
-)
-_NONE = CountsDocument(
-    changes=0,
-    resources=0,
-    reverted=0,
-    hotFixed=0,
-    noisier=0,
-    troubled=0,
-    young=0,
-    repaired=0,
-    medianSeconds=None,
-    p90Seconds=None,
-)
-STATS = Stats(
-    since="2026-02-01T00:00:00Z",
-    until=UNTIL,
-    applies=3,
-    rollbacks=1,
-    put_back=1,
-    compacted=4,
-    whole=_FEW,
-    teams={"": _NONE, HOSTILE: _FEW},
-    weeks={"2026-02-23": _FEW, "2026-03-02": _NONE},
-)
-
 
 def frozen_plan() -> Plan:
     """Give three changes in a window, and while incidents are open."""
@@ -169,8 +132,6 @@ def reports() -> Mapping[str, str]:
         "watched.txt": watched_text(NOISE, style),
         "watched.md": watched_markdown(NOISE, "production"),
         "watched.json": watched_json(NOISE, "production", "https://api.example.com"),
-        "stats.txt": stats_text(STATS, style),
-        "stats.json": stats_json(STATS, "production"),
         "plan-frozen.txt": plan_text(frozen_plan(), style),
         "plan-frozen.md": plan_markdown(frozen_plan()),
         "plan-many-records.md": plan_markdown(plan_of_many_records(), budget=20_000),

@@ -96,6 +96,7 @@ def test_a_page_has_the_title_that_is_reported() -> None:
     titles = {**CODES, **AUDITED, **EXITS}
 
     assert {code: SAID[code].title for code in titles} == titles
+    assert all(titles.values())
 
 
 @pytest.mark.parametrize("code", SAID)

@@ -186,7 +186,7 @@ def test_what_drifted_field_by_field() -> None:
         "  - Dashboard/checkout  dashboards/checkout.yaml:3\n"
         "      gone: the service has no dashboard with the slug checkout\n"
         "\n"
-        "2 resources drifted; 0 as applied, 0 that the API cannot show.\n"
+        "2 resources drifted, 0 as applied.\n"
     )
 
 
@@ -200,7 +200,7 @@ def test_no_drift_is_one_line() -> None:
     ]
 
     assert drift_text(DriftReport(drifts), PLAIN) == (
-        "No drift; 1 as applied, 1 that the API cannot show, 1 never applied.\n"
+        "No drift, 1 as applied, 1 that the API cannot show, 1 never applied.\n"
     )
     assert len(drift_text(DriftReport(drifts), Style(verbose=True)).splitlines()) == 4
 

@@ -172,8 +172,8 @@ def test_words_are_explained_only_where_they_stand() -> None:
     nothing = plan_text(plan_of([kept("SLO", "one")]), Style())
     journal = plan_text(plan_of([rewritten("one", alert("A"), alert("B"))]), Style())
 
-    assert "cannot be read" not in nothing
-    assert "journal  cannot be read" in journal
+    assert "the API cannot show it" not in nothing
+    assert "journal  the API cannot show it" in journal
     assert "unseen   " not in journal
 
 

@@ -73,8 +73,6 @@ ENVELOPES = [
     text("an exemption with no such day", "M210", "3:60", "the last day that it holds", _exempt("{M304: {reason: legacy, until: 2026-02-30}}")),
     replace(text("an exemption that ended", "M211", "3:60", "ended with 2020-02-29", _exempt("{M304: {reason: legacy, until: 2020-02-29}}")), exits=0),
     text("no spec", "M302", "1:1", "`spec` is required", f"{_V1}\nkind: SLO\n{_NAME}\n", suggests="add it after `metadata`, with the fields of the resource below it"),
-    text("spec as a list", "M301", "4:7", "not a list", f"{_V1}\nkind: SLO\n{_NAME}\nspec: [x]\n"),
-    text("spec null", "M301", "4:6", "not null", f"{_V1}\nkind: SLO\n{_NAME}\nspec:\n"),
 ]  # fmt: skip
 
 IDS = [
@@ -106,6 +104,8 @@ IDS = [
 
 SPECS = [
     text("a list for text", "M301", "9:16", "must be text, not a list", slo("description: [1]")),
+    text("spec as a list", "M301", "4:7", "not a list", f"{_V1}\nkind: SLO\n{_NAME}\nspec: [x]\n"),
+    text("spec null", "M301", "4:6", "not null", f"{_V1}\nkind: SLO\n{_NAME}\nspec:\n"),
     text("text for a list", "M301", "10:16", "must be a list, not text", alert("groupByKeys: team"), "[team]"),
     text("text for a number", "M301", "7:30", "a number, not text", slo().replace("99.9", '"99.9"'), "99.9"),
     text("a comma for the point", "M301", "7:30", "a number, not text", slo().replace("99.9", "99,9"), "99.9"),

@@ -3,19 +3,36 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
+from pathlib import Path
 
 from harness.explained import explained, manifest_of
 from wrong import FILE, PROJECT, Wrong, alert, text
 
+from reconciler.project.levels import PRACTICE, QUERIES
+from reconciler.syntax.diagnostic import CODES
 
-def _of(code: str, place: str, says: str, suggests: str) -> Wrong:
-    """Give the example of a check, in a project that has it on."""
+GOLDEN = Path(__file__).parent / "golden"
+
+
+def _of(code: str) -> Wrong:
+    """Return the wrong sample of a check, in a project that has it on.
+
+    Its golden text has where it is wrong, why, and what to write. A new check has none yet.
+    """
     files = {
         FILE: manifest_of(explained(code).wrong),
         "reconciler.yaml": f"{PROJECT}checks: {{{code}: warning}}\n",
     }
-    return Wrong(f"practice {code}", code, f"{FILE}:{place}", says, files, suggests, exits=0)
+    golden = GOLDEN / f"{code}.txt"
+    text = golden.read_text(encoding="utf-8") if golden.exists() else ""
+    says = text.partition("]: ")[2].partition("\n")[0]
+    at = text.partition("--> ")[2].partition("\n")[0]
+    # A number to write is printed with its verb.
+    suggests = re.search(r"\^ (?:write (?=\d+$))?(.+)$", text, re.MULTILINE)
+    fix = suggests[1] if suggests else ""
+    return Wrong(f"practice {code}", code, at, says, files, fix, exits=0)
 
 
 def _comment(name: str, code: str, says: str, comment: str, suggests: str = "") -> Wrong:
@@ -25,25 +42,7 @@ def _comment(name: str, code: str, says: str, comment: str, suggests: str = "") 
 
 
 PRACTICES = [
-    _of("L201", "5:9", "no description", "say in `description` what is wrong, and where the runbook is"),
-    _of("L202", "7:16", "has no link", "add the address of what to do to the description"),
-    _of("L203", "6:13", "no one is notified", "add `notificationGroup: {router: {}}`, or a recipient; else lower it"),
-    _of("L204", "9:37", "is not grouped by `region`", "add `region` to `groupByKeys` of the alert, or remove it here"),
-    _of("L205", "9:77", "notifies every 10 minutes, and its incident every 60", "60"),
-    _of("L206", "14:22", "less than 0 is never true", "write a threshold that can be crossed"),
-    _of("L207", "14:22", "more than -1 is always true", "write a threshold that is not crossed all the time"),
-    _of("L208", "10:24", "waits 10 minutes for late data, longer than its window of 5", "wait less, or widen the window"),
-    _of("L209", "8:12", "is disabled, and no day says until when", "say until when: `exempt: {L209: {reason: …, until: 2026-12-31}}`"),
-    _of("L301", "6:30", "leaves no error budget", "write a target that may be missed now and then, as 99.9"),
-    _of("L302", "25:9", "no alert of this workspace watches", "watch it by `sloThreshold` with `sloId: ${ref:SLO/search}`"),
-    _of("L401", "13:27", "another widget of this section is called `Orders` too", "name each by what it shows"),
-    _of("L402", "12:95", "this query is empty", "write the query, or remove the widget"),
-    _of("L403", "12:148", "the very same query", "remove one of them"),
-    _of("L404", "9:15", "the variable `region` is used by no", "use it, or remove it: a choice that changes nothing misleads"),
-    _of("L405", "19:11", "in the same folder is called `Shop` too", "name each by what it is for"),
-    _of("L406", "15:66", "`$cluster` is no variable of this dashboard", "declare `cluster` under `variablesV2`, or write a value in its place"),
-    _of("L501", "14:15", "`Shop` before it takes every line", "write it before that one, or remove it"),
-    _of("L601", "6:19", "one fixed time", "write `quickSelection: {seconds: 3600}`, or say why by an exemption"),
+    *(_of(code) for code in CODES if code.startswith(PRACTICE) and not code.startswith(QUERIES)),
     _comment("an ignore without codes", "M116", "needs the codes", " because"),
     _comment("an ignore without a reason", "M116", "needs a reason", "[M304]"),
     _comment("an ignore of a near code", "M116", "there is no code `M3O4`", "[M3O4] because", "M304"),

@@ -42,13 +42,13 @@ from reconciler.report.markdown import (
     WHOLE_ADOPTION,
     Fold,
     code,
-    table_row,
+    markdown_table,
     with_folds,
 )
 from reconciler.report.reasons import words_of
 from reconciler.report.safe import json_text, safe
-from reconciler.report.table import INDENT, Colour, Style, fitted, wrapped
-from reconciler.report.words import first_few, first_lines, plural, value
+from reconciler.report.table import INDENT, Colour, Style, fitted, item_lines, wrapped
+from reconciler.report.words import first_few, plural, value
 from reconciler.runtime.advice import on_service
 
 LONGEST_VALUE, LONGEST_CELL = 70, 80
@@ -160,15 +160,12 @@ def _lines(adoption: Adoption, run: AdoptionRun, style: Style) -> Iterator[str]:
         if style.verbose:
             yield style.paint(f"  {sign} {safe(str(adoption.ref))}  {meaning}", Colour.DIM)
         return
-    name = style.paint(f"{sign} {safe(str(adoption.ref))}", colour)
-    yield f"  {name}  {style.paint(safe(str(adoption.source)), Colour.DIM)}"
-    for note in notes_on(adoption, elsewhere=adoption.elsewhere not in _shared(run)):
-        yield from wrapped(note, style, Colour.CYAN)
+    notes = notes_on(adoption, elsewhere=adoption.elsewhere not in _shared(run))
     if adoption.last.told:
-        yield from wrapped(f"live was last changed {adoption.last}", style, Colour.CYAN)
-    if adoption.adopted and adoption.state == "adopted":
-        yield INDENT + style.paint("applied (-) → live (+)", Colour.DIM)
-        yield from subject_lines(_changes(adoption), style)
+        notes.append(f"live was last changed {adoption.last}")
+    yield from item_lines(f"{sign} {adoption.ref}", notes, style, colour, source=adoption.source)
+    if adoption.state == "adopted":
+        yield from subject_lines(_changes(adoption), style, sides=SIDES)
     yield from _conflict_lines(adoption, style)
     for remark in _remarks(adoption, run):
         yield from wrapped(remark, style, Colour.CYAN)
@@ -257,19 +254,15 @@ def _head(run: AdoptionRun, drift_page: str) -> Iterator[str]:
         for adoption in run.adoptions
         if adoption.adopted or adoption.state not in ("same", "unseen")
     ]
-    if not found:
-        return
-    yield "| state | resource | fields | last changed by | at | how |"
-    yield "|---|---|--:|---|---|---|"
-    yield from first_lines(found, _row, MOST_ROWS, "| | and {} more | | | | |")
-    yield ""
+    headings = ("state", "resource", "fields:", "last changed by", "at", "how")
+    yield from markdown_table(headings, found, _row, MOST_ROWS)
 
 
-def _row(adoption: Adoption) -> str:
+def _row(adoption: Adoption) -> tuple[str, ...]:
     last = (adoption.last.who, adoption.last.at, adoption.last.how)
     cells = (code(cell, LONGEST_CELL) if cell else "" for cell in last)
     name = code(str(adoption.ref), LONGEST_CELL)
-    return table_row(adoption.state, name, f"{len(adoption.adopted):,}", *cells)
+    return adoption.state, name, f"{len(adoption.adopted):,}", *cells
 
 
 def _fold(adoption: Adoption) -> Fold:

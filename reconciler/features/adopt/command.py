@@ -73,6 +73,7 @@ from reconciler.planning.observe import observe_all
 from reconciler.project import Embedded
 from reconciler.project.settings import DriftIgnore
 from reconciler.redaction.redact import veiled
+from reconciler.report.table import Style
 from reconciler.runtime.advice import declared_id
 from reconciler.runtime.failpoints import Point, reached
 from reconciler.syntax.expressions import ExpressionKind, expression
@@ -165,9 +166,8 @@ class Scene:
 
     def change_of(self, manifest: model.Manifest, memory: Memory) -> model.Change:
         """Return what a plan would do with a manifest, by what is remembered of it."""
-        seen = self.observations[manifest.ref]
-        known = Knowledge(seen, memory, self.ids, self.place, self.history.seed)
-        return decide(manifest, known)
+        seen, seed = self.observations[manifest.ref], self.history.seed
+        return decide(manifest, Knowledge(seen, memory, self.ids, self.place, seed))
 
     def change_after(self, manifest: model.Manifest, new: NewBase) -> model.Change:
         """Return what the next plan would do, once the new base is in the journal."""
@@ -660,11 +660,18 @@ def proposal(session: Session, options: Options, drift_page: str) -> ProposedEdi
     )
 
 
+FORMATS: Final[Mapping[str, Callable[[AdoptionRun, Style], str]]] = {
+    "text": adopted_text,
+    "json": lambda made, _: adopted_json(made),
+    "markdown": lambda made, _: adopted_markdown(made),
+}
+
+
 @click.command
 @click.argument("refs", nargs=-1, metavar="[REF]...")
 @options.adopting
 @options.selecting
-@options.formats("text", "json", "markdown")
+@options.formats(*FORMATS)
 @click.option("--all", "every", is_flag=True, help="Adopt every resource that was edited live.")
 @click.option("--dry-run", is_flag=True, help="Show what would be edited, and edit nothing.")
 @click.option(
@@ -702,11 +709,5 @@ def adopt(  # noqa: PLR0913 - one parameter a flag
     session = begin_session(options, may_lack=True)
     wanted = ToAdopt(refs=wanted_refs(session, refs), every=every, side=side, only_shown=dry_run)
     made = adopt_edits(session, options, wanted, patience)
-    match form:
-        case "json":
-            text = adopted_json(made)
-        case "markdown":
-            text = adopted_markdown(made)
-        case _:
-            text = adopted_text(made, stdout_style(verbose=options.verbose))
+    text = FORMATS[form](made, stdout_style(verbose=options.verbose))
     return data(text, ending=made.exit_code)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import chain
 from typing import Annotated, ClassVar, Final, NotRequired, TypeAlias
 
@@ -28,6 +29,7 @@ from reconciler.document import (
 from reconciler.errors import ReconcilerError
 from reconciler.kinds import BY_NAME
 from reconciler.model import Absent, Action, Change, Plan, Ref, Seen
+from reconciler.model.quoting import and_more
 from reconciler.operations.offline import opened_offline
 from reconciler.operations.open_project import Options, lead_here, open_project
 from reconciler.project import Project, choose_environment
@@ -38,7 +40,7 @@ from reconciler.report.markdown import code, table_row
 from reconciler.report.safe import safe
 from reconciler.report.sections import Notice, SectionFormats
 from reconciler.report.table import INDENT, Colour, Style, wrapped
-from reconciler.report.words import place, plural, value
+from reconciler.report.words import first_lines, place, plural, value
 from reconciler.workspace.revision import branching_point
 
 
@@ -314,6 +316,7 @@ MOST_FIELDS = 5
 LONGEST_VALUE = 60
 LONGEST_PLACE = 120
 LONGEST_WHY = 300
+MORE_BYTES = 40
 
 
 @with_config(ConfigDict(extra="ignore"))
@@ -394,28 +397,23 @@ def base_markdown(found: BaseDrift, room: int) -> str:
         "| resource | field | base branch | live |\n|---|---|---|---|\n"
     )
     foot = "\n</details>\n"
-    rows, left = list[str](), room - len((head + foot).encode())
-    for number, base_difference in enumerate(found.strayed):
-        text = "".join(_rows(found, base_difference))
-        more = f"| and {len(found.strayed) - number:,} more | | | |\n"
-        left -= len(text.encode())
-        if left < len(more.encode()) or number == MOST_ROWS:
-            rows.append(more)
-            break
-        rows.append(text)
-    return head + "".join(rows) + foot if left > 0 else ""
+    left = room - len((head + foot).encode()) - MORE_BYTES
+    rows = partial(_rows, found)
+    more = "| and {} more | | | |"
+    shown = "\n".join(first_lines(found.strayed, rows, MOST_ROWS, more, left))
+    return f"{head}{shown}\n{foot}" if left > 0 else ""
 
 
-def _rows(found: BaseDrift, difference: StrayedDocument) -> Iterator[str]:
+def _rows(found: BaseDrift, difference: StrayedDocument) -> str:
+    """Return the rows of a resource: one for each field, or one for all of it."""
     named, fields = code(difference["ref"], LONGEST_VALUE), difference["fields"]
+    rows: list[Iterable[str]] = []
+    rows += (map(code, _cells(found, difference, differing)) for differing in fields[:MOST_FIELDS])
     if not fields:
-        yield f"{table_row(named, standing(difference), '', '')}\n"
-    for differing in fields[:MOST_FIELDS]:
-        cells = map(code, _cells(found, difference, differing))
-        yield f"{table_row(named, *cells)}\n"
-    if (rest := len(fields) - MOST_FIELDS) > 0:
-        more = f"and {plural(rest, 'field')} more"
-        yield f"{table_row(named, more, '', '')}\n"
+        rows.append((standing(difference), "", ""))
+    if more := and_more(len(fields) - MOST_FIELDS, "field"):
+        rows.append((more, "", ""))
+    return "\n".join(table_row(named, *cells) for cells in rows)
 
 
 def _cells(

@@ -20,12 +20,11 @@ from reconciler.features.alert_tests.row_files import RowReader
 from reconciler.features.alert_tests.run_tests import Failed, run_test
 from reconciler.model import Action, Change, Plan, PlanSection, Ref
 from reconciler.operations.plan_and_drift import SectionRequest
-from reconciler.report.html.page import Markup, element, figure, joined, of_class, picture, shape
+from reconciler.report.html.page import Markup, figure, joined, of_class, strip
 from reconciler.report.sections import SectionFormats
 from reconciler.report.table import Colour, Style, wrapped
 from reconciler.report.words import plural
 
-WIDEST, HEIGHT, GAP = 440.0, 56.0, 0.15
 MOST_BARS: Final = 60
 
 
@@ -119,31 +118,10 @@ def _curve(test: DrawnTest) -> Markup:
         for bar in range(at // span, min(minute - 1, last) // span + 1):
             highest[bar] = max(highest[bar], value)
         value, at = next_value, minute
-    top = max(*highest, test.limit, 1e-9) * 1.1
-    step = WIDEST / count
     each = "minute" if span == 1 else f"{span} minutes"
     label = f"Highest value in each {each}: {', '.join(f'{value:g}' for value in highest)}"
-    bars = [
-        shape(
-            "rect",
-            "fired" if value > test.limit else "silent",
-            x=number * step + step * GAP / 2,
-            y=HEIGHT - max(HEIGHT * value / top, 1),
-            width=step * (1 - GAP),
-            height=max(HEIGHT * value / top, 1),
-        )
-        for number, value in enumerate(highest)
-    ]
-    limit = HEIGHT - HEIGHT * test.limit / top
-    line = shape("line", "axis", x1=0, x2=WIDEST, y1=limit, y2=limit)
-    ends = (
-        "start",
-        f"at most {max(highest):g}; the threshold is {test.limit:g}",
-        f"{last} minutes",
-    )
-    drawn = picture(label, WIDEST, HEIGHT, *bars, line, classes="strip")
-    words = of_class("p", "ends", *(element("span", end) for end in ends))
-    return of_class("div", "track", drawn, words)
+    most = f"at most {max(highest):g}; the threshold is {test.limit:g}"
+    return strip(label, highest, ("start", most, f"{last} minutes"), limit=test.limit)
 
 
 FORMATS: Final[SectionFormats[TestedChanges]] = SectionFormats(

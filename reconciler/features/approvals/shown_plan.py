@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final
+from dataclasses import replace
+from typing import Any
 
 from reconciler.document import ABSENT, Difference
 from reconciler.kinds import BY_NAME
@@ -16,13 +17,10 @@ from reconciler.model import RollsBack
 from reconciler.model.guards import NOT_APPROVED, REVIEW_LEVEL
 from reconciler.report.changes.document import PlannedField
 from reconciler.report.changes.field_changes import (
-    LONGEST_PAIR,
-    OPERATION_SIGNS,
     FieldChange,
-    LeafValue,
     broken_to,
-    by_subject,
     in_words,
+    subject_lines,
 )
 from reconciler.report.counts import AS_DECLARED, AS_LAST_WRITTEN, EVIDENCE_MEANINGS
 from reconciler.report.labels import FieldLabel, place_in
@@ -37,8 +35,6 @@ _SIGNS: Mapping[str, tuple[str, Colour]] = {
     "update": ("~", Colour.YELLOW),
     "assert": ("!", Colour.MAGENTA),
 }
-_COLOURS = {"-": Colour.RED, "+": Colour.GREEN, " ": Colour.DIM}
-_DEEPER: Final = INDENT + "    "
 
 
 def shown_plan(document: PlanDocument, style: Style) -> str:
@@ -81,13 +77,7 @@ def _change_lines(change: ChangeDocument, style: Style) -> Iterator[str]:
     if seen != "live":
         yield from wrapped(f"{seen}: {EVIDENCE_MEANINGS[seen]}", style, Colour.DIM, hang="  ")
     found = [_in_words(field, change["kind"]) for field in change["fields"]]
-    for subject, fields in by_subject(found):
-        is_named = bool(subject) and any(field.field for field in fields)
-        if is_named:
-            yield from _broken(subject, style, Colour.BOLD)
-        for field in fields:
-            margin = INDENT + ("  " if is_named else "")
-            yield from _field_lines(field, field.field or subject, margin, style)
+    yield from subject_lines(found, replace(style, verbose=True), whole=True)
     for name in change["destroys"]:
         yield from _broken(f"- destroys {safe(name)}", style, Colour.RED)
 
@@ -101,39 +91,6 @@ def _in_words(field: PlannedField, kind_name: str) -> FieldChange:
         label = FieldLabel(safe(known["subject"]), safe(known["field"]))
         place = safe(known["place"])
     return in_words(difference, kind, label, place, whole=True)
-
-
-def _field_lines(field: FieldChange, words: str, margin: str, style: Style) -> Iterator[str]:
-    sign, colour = OPERATION_SIGNS[field.operation]
-    head = f"{sign} {words}"
-    if field.operation == "move":
-        yield from _broken(f"{head}: moves {field.stands}", style, colour, margin=margin)
-        return
-    head += f" {field.stands}" if field.stands else ""
-    is_changed = field.operation == "change"
-    text = f"{field.before} → {field.after}" if is_changed else field.before or field.after
-    is_short = not is_changed or columns(text) <= LONGEST_PAIR
-    if text and is_short and columns(f"{margin}{head}: {text}") <= style.width:
-        yield f"{margin}{style.paint(sign, colour)} {head[2:]}: {text}"
-        return
-    yield from _broken(f"{head}:", style, margin=margin)
-    if not is_changed:
-        yield from _leaf_lines(field.leaves or (LeafValue("", "", text),), colour, style)
-        return
-    pair = ("-", field.before), ("+", field.after)
-    for mark, line in field.lines or pair:
-        colour = _COLOURS.get(mark, Colour.DIM)
-        yield from _broken(line, style, colour, margin=f"{_DEEPER}{mark} ")
-
-
-def _leaf_lines(leaves: Sequence[LeafValue], colour: Colour, style: Style) -> Iterator[str]:
-    for subject, group in by_subject(leaves):
-        if subject:
-            yield from _broken(subject, style, colour, Colour.BOLD, margin=_DEEPER)
-        margin = _DEEPER + ("  " if subject else "")
-        for leaf in group:
-            text = f"{leaf.field}: {leaf.text}" if leaf.field else leaf.text
-            yield from _broken(text, style, colour, margin=margin)
 
 
 def _broken(text: str, style: Style, *colours: Colour, margin: str = INDENT) -> Iterator[str]:

@@ -9,7 +9,7 @@ import asyncio
 import os
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from functools import cache, cached_property
@@ -69,10 +69,10 @@ from reconciler.report.html.page import (
 )
 from reconciler.report.html.report_pages import Card, changes, notes
 from reconciler.report.html.report_pages import counted as counted_item
-from reconciler.report.markdown import COMMENT_BYTES, code, table_row
+from reconciler.report.markdown import COMMENT_BYTES, code, markdown_table
 from reconciler.report.safe import json_text, safe
 from reconciler.report.table import Colour, Style, fitted
-from reconciler.report.words import first_lines, plural
+from reconciler.report.words import plural
 from reconciler.runtime.git import NOTHING_OF_ITS_OWN, Git, GitFailed
 from reconciler.syntax.diagnostic import AUDITED, Complaint, Excerpt, Severity, warning
 from reconciler.syntax.files import folder_in_repository
@@ -548,27 +548,24 @@ def audit_markdown(audit: Audit, environment: str) -> str:
     """Return a table of the findings that fits into a comment. Rows that do not fit are counted."""
     head = [f"### Audit of {code(environment, LONGEST_CELL)}: {audit_summary(audit)}", ""]
     tail = [
-        "",
-        *(
-            f"- not judged: {code(describe_unjudged(unjudged), LONGEST_SAID)}"
-            for unjudged in audit.unjudged
-        ),
+        f"- not judged: {code(describe_unjudged(unjudged), LONGEST_SAID)}"
+        for unjudged in audit.unjudged
     ]
+    tail += [""] * bool(tail)
     ordered = sorted(
         audit.found, key=lambda audited: (not audited.complaint.is_error, audited.complaint)
     )
-    if ordered:
-        head += ["| code | resource | what | evidence | place |", "|---|---|---|---|---|"]
     room = COMMENT_BYTES - NOTICE_BYTES - len("\n".join((*head, *tail)).encode())
-    rest = "| | and {} more: `audit` shows all | | | |"
-    shown = first_lines(ordered, _row, len(ordered), rest, room)
-    return "\n".join((*head, *shown, *(tail if audit.unjudged else ()), ""))
+    headings = ("code", "resource", "what", "evidence", "place")
+    rest = "and {} more: `audit` shows all"
+    shown = markdown_table(headings, ordered, _row, len(ordered), rest=rest, room=room)
+    return "\n".join((*head, *shown, *tail))
 
 
-def _row(audited: Audited) -> str:
+def _row(audited: Audited) -> tuple[str, ...]:
     complaint = audited.complaint
     helped = f"<br>{code(advice(complaint), LONGEST_SAID)}" if complaint.suggestion else ""
-    cells = (
+    return (
         code(complaint.code),
         code(complaint.ref, LONGEST_CELL),
         f"{code(complaint.message, LONGEST_SAID)}{helped}",
@@ -577,7 +574,6 @@ def _row(audited: Audited) -> str:
         ),
         code(f"{complaint.file}:{complaint.line}", LONGEST_CELL),
     )
-    return table_row(*cells)
 
 
 def audit_html(
@@ -662,6 +658,22 @@ def _figures(audited: Audited) -> Markup:
 DAYS = 90
 MOST_DAYS = 365
 
+FORMATS: Final[Mapping[str, Callable[[Audit, Session, Style], str]]] = {
+    "text": lambda made, _, style: audit_text(made, style),
+    "json": lambda made, session, _: audit_json(made, session.name, session.target.name),
+    "sarif": lambda made, session, _: audit_sarif(
+        made, folder_in_repository(session.project.root), session.name
+    ),
+    "markdown": lambda made, session, _: audit_markdown(made, session.name),
+    "html": lambda made, session, _: audit_html(
+        made,
+        session.name,
+        session.target.name,
+        audit_summary(made),
+        made_now(session.project),
+    ),
+}
+
 
 @click.command
 @options.reading
@@ -673,7 +685,7 @@ MOST_DAYS = 365
     show_default=True,
     help="How many days to look back.",
 )
-@options.formats("text", "json", "sarif", "markdown", "html")
+@options.formats(*FORMATS)
 @click.option(
     "--fail-on",
     type=click.Choice([severity.value for severity in Severity]),
@@ -687,25 +699,10 @@ def audit(*, options: Options, days: int, form: str, fail_on: str | None) -> int
     """
     session = begin_session(options, may_lack=True)
     made = audit_now(session, options, days)
-    shown = _shown(made, form, session, stdout_style(verbose=options.verbose))
+    shown = FORMATS[form](made, session, stdout_style(verbose=options.verbose))
     if options.verbose:
         words(f"{plural(made.requests, 'request')} made")
     counts_all = fail_on == Severity.WARNING.value
     failing = [complaint for complaint in made.complaints if complaint.is_error or counts_all]
     failed = fail_on is not None and failing
     return data(shown, ending=ExitCode.DIFFERENT if failed else ExitCode.DONE)
-
-
-def _shown(made: Audit, form: str, session: Session, style: Style) -> str:
-    match form:
-        case "json":
-            return audit_json(made, session.name, session.target.name)
-        case "sarif":
-            return audit_sarif(made, folder_in_repository(session.project.root), session.name)
-        case "markdown":
-            return audit_markdown(made, session.name)
-        case "html":
-            where = session.name, session.target.name
-            return audit_html(made, *where, audit_summary(made), made_now(session.project))
-        case _:
-            return audit_text(made, style)

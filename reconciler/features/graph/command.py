@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import Annotated, NotRequired
@@ -414,10 +414,18 @@ def _edges(graph: Graph) -> list[tuple[str, str]]:
     return [*dict.fromkeys(edges)]
 
 
+FORMATS: Mapping[str, Callable[[Graph, Style, Selected | None], str]] = {
+    "text": lambda graph, style, _: graph_text(graph, style),
+    "dot": lambda graph, *_: graph_dot(graph),
+    "mermaid": lambda graph, *_: graph_mermaid(graph),
+    "json": lambda graph, _, selected: graph_json(graph, selected),
+}
+
+
 @click.command
 @options.reading
 @options.selecting
-@options.formats("text", "dot", "mermaid", "json")
+@options.formats(*FORMATS)
 @click.option(
     "--metric",
     metavar="NAME",
@@ -452,20 +460,8 @@ def graph(*, options: Options, form: str, metric: str | None, uses: str | None) 
         words(f"nothing uses {_with_hint(name, known)}")
     if checked.selected is not None and not options.quiet:
         words(safe(describe_selection(checked.selected)))
-    text = _rendered(shown, form, options, checked.selected)
+    text = FORMATS[form](shown, stdout_style(verbose=options.verbose), checked.selected)
     return data(text, ending=InvalidInput.exit_code if checked.workspace.errors else 0)
-
-
-def _rendered(shown: Graph, form: str, options: Options, selected: Selected | None) -> str:
-    match form:
-        case "dot":
-            return graph_dot(shown)
-        case "mermaid":
-            return graph_mermaid(shown)
-        case "json":
-            return graph_json(shown, selected)
-        case _:
-            return graph_text(shown, stdout_style(verbose=options.verbose))
 
 
 def _check_is_declared(name: str, whole: Graph, shown: Graph) -> None:

@@ -23,6 +23,7 @@ from reconciler.document import Json, value_at
 from reconciler.errors import ReconcilerError
 from reconciler.journal.entries import Entry
 from reconciler.journal.history import RunSummary, runs_of
+from reconciler.journal.journal import Journal
 from reconciler.journal.writes import NoiseFinding, Write, Writes, declared_in, verdicts_of
 from reconciler.model import Ref
 from reconciler.operations.open_project import Options, made_now, now, open_project, today
@@ -36,16 +37,14 @@ from reconciler.report.html.page import (
     element,
     figure,
     group,
-    joined,
     of_class,
     page,
     page_head,
     picture,
     shape,
 )
-from reconciler.report.html.page import (
-    words as drawn_text,
-)
+from reconciler.report.html.page import table as html_table
+from reconciler.report.html.page import words as drawn_text
 from reconciler.report.html.report_pages import counted, notes
 from reconciler.report.safe import json_text, safe
 from reconciler.report.table import Heading, Style, table, wrapped
@@ -464,18 +463,12 @@ def _bar(week: str, counts: CountsDocument, left: float, step: float, scale: flo
 def _table(title: str, first: str, rows: Mapping[str, CountsDocument]) -> Markup:
     if not rows:
         return NOTHING
-    heads = (element("th", name, scope="col") for name in (first, *_COLUMNS))
     body = (
         element("tr", element("th", name, scope="row"), *(element("td", cell) for cell in cells))
         for name, *cells in starmap(_row, rows.items())
     )
-    table = element(
-        "table",
-        element("thead", element("tr", *heads)),
-        element("tbody", joined(body)),
-        class_="figures",
-    )
-    return element("section", element("h2", title), of_class("div", "scroll", table))
+    figures = html_table("figures", (first, *_COLUMNS), element("tbody", *body))
+    return element("section", element("h2", title), figures)
 
 
 def _since(_: click.Context, __: click.Parameter, text: str | None) -> datetime | None:
@@ -488,9 +481,18 @@ def _since(_: click.Context, __: click.Parameter, text: str | None) -> datetime 
         raise click.BadParameter(message) from None
 
 
+FORMATS: Mapping[str, Callable[[Stats, Journal, Options], str]] = {
+    "text": lambda found, _, options: stats_text(found, stdout_style(verbose=options.verbose)),
+    "json": lambda found, journal, _: stats_json(found, journal.environment),
+    "html": lambda found, journal, options: stats_html(
+        found, journal.environment, journal.target, made_now(open_project(options))
+    ),
+}
+
+
 @click.command
 @options.remembering
-@options.formats("text", "json", "html")
+@options.formats(*FORMATS)
 @click.option(
     "--since",
     metavar="DURATION|DATE",
@@ -506,14 +508,7 @@ def stats(*, options: Options, form: str, since: datetime | None) -> int:
     """
     journal = opened_journal(options)
     found = stats_of(journal.entries, _teams(options), now(), since)
-    match form:
-        case "json":
-            return data(stats_json(found, journal.environment))
-        case "html":
-            made = made_now(open_project(options))
-            return data(stats_html(found, journal.environment, journal.target, made))
-        case _:
-            return data(stats_text(found, stdout_style(verbose=options.verbose)))
+    return data(FORMATS[form](found, journal, options))
 
 
 def _teams(options: Options) -> Mapping[Ref, str]:

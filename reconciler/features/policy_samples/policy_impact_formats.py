@@ -21,11 +21,11 @@ from reconciler.features.policy_samples.policy_impact import (
 )
 from reconciler.model.quoting import quoted, quoted_pair
 from reconciler.report.html import page as html
-from reconciler.report.markdown import code, sentence, table_row
+from reconciler.report.markdown import code, markdown_table, sentence
 from reconciler.report.safe import columns
 from reconciler.report.sections import SectionFormats
 from reconciler.report.table import Colour, Heading, Style, table, wrapped
-from reconciler.report.words import as_sentence, first_few, first_lines, plural
+from reconciler.report.words import as_sentence, first_few, plural
 
 TITLE = "Samples of logs"
 NOBODY = "(no policy)"
@@ -313,20 +313,17 @@ def policy_impact_markdown(impact: PolicyImpact) -> Iterator[str]:
         return
     yield f"**{TITLE}**: {counted(impact)}; {describe_agreement(impact)}."
     yield ""
-    if rows := reported_rows(impact):
-        headings = _headings(impact)
-        yield f"| {' | '.join(headings)} |"
-        yield f"|{'---|' * len(headings)}"
-        yield from first_lines(rows, _row, MOST_ROWS, "| and {} more | | | | | |", TABLE_BYTES)
-        yield ""
+    yield from markdown_table(
+        _headings(impact), reported_rows(impact), _row, MOST_ROWS, room=TABLE_BYTES
+    )
     texts = [*remarks(impact)]
     yield from (f"- {sentence(text, LONGEST_WHY)}" for text in texts)
     if texts:
         yield ""
 
 
-def _row(answer: SampleAnswer) -> str:
-    return table_row(*(code(cell, LONGEST_NAME) if cell else "" for cell in _cells(answer)))
+def _row(answer: SampleAnswer) -> list[str]:
+    return [code(cell, LONGEST_NAME) if cell else "" for cell in _cells(answer)]
 
 
 MOST_FLOWS = 60
@@ -406,9 +403,8 @@ def _rows(impact: PolicyImpact) -> html.Markup:
     if not rows:
         return html.NOTHING
     heads = ("Log", *map(str.capitalize, impact.sides))
-    head = html.element("thead", html.element("tr", *(html.element("th", head) for head in heads)))
     body = html.element("tbody", *map(_drawn_row, rows[:MOST_DRAWN_ROWS]))
-    parts = [html.of_class("table", "fields", head, body)]
+    parts = [html.table("fields", heads, body)]
     if len(rows) > MOST_DRAWN_ROWS:
         parts.append(html.of_class("p", "quiet", f"and {len(rows) - MOST_DRAWN_ROWS:,} more"))
     return html.joined(parts)

@@ -60,8 +60,8 @@ from reconciler.report.markdown import (
     Fold,
     code,
     fenced,
+    markdown_table,
     sentence,
-    table_row,
     with_folds,
 )
 from reconciler.report.plan.document import plan_json
@@ -74,7 +74,7 @@ from reconciler.report.reasons import (
     words_of,
 )
 from reconciler.report.safe import json_text, safe
-from reconciler.report.table import Colour, Style, fitted, wrapped
+from reconciler.report.table import Colour, Style, fitted, item_lines
 from reconciler.report.words import plural
 from reconciler.runtime.advice import from_journal, in_git
 from reconciler.syntax.diagnostic import Complaint
@@ -183,18 +183,14 @@ def written_text(made: WrittenBack, style: Style) -> str:
     """Return the diff of each file, what cannot be placed, and the counts."""
     lines = [fix_diff(file.name, file.before, file.after) for file in made.files]
     for name, why in _rows(made.replaced):
-        lines.append(f"  ~ {safe(name)}")
-        lines.extend(wrapped(f"{_REPLACED}: {why}", style, Colour.CYAN))
+        lines += item_lines(f"~ {name}", [f"{_REPLACED}: {why}"], style)
     for left in made.unplaced:
-        lines.append(f"  {style.paint(f'x {safe(str(left.ref))}', Colour.RED)}")
-        for fact in _facts(left, made.environment):
-            lines.extend(wrapped(fact, style, Colour.CYAN))
+        lines += item_lines(f"x {left.ref}", _facts(left, made.environment), style, Colour.RED)
         if left.override:
             # At the left edge, so that it can be pasted.
             lines.extend(("", *map(safe, left.override.splitlines()), ""))
     for name, why in replace(made, unplaced=()).left:
-        lines.append(f"  {style.paint(f'x {safe(name)}', Colour.RED)}")
-        lines.extend(wrapped(why, style, Colour.CYAN))
+        lines += item_lines(f"x {name}", [why], style, Colour.RED)
     if made.revert:
         lines.append(_REVERT.format(made.revert))
     lines.append(fitted(style.paint(f"Manifests as {made.summary}.", Colour.BOLD), style))
@@ -227,10 +223,8 @@ def written_markdown(made: WrittenBack) -> str:
 
 
 def _table(title: str, rows: Sequence[tuple[str, str]]) -> list[str]:
-    cells = [
-        table_row(code(name, _LONGEST_CELL), code(why, 4 * _LONGEST_CELL)) for name, why in rows
-    ]
-    return [f"| {title} | why |", "|---|---|", *cells, ""] if rows else []
+    cells = [(code(name, _LONGEST_CELL), code(why, 4 * _LONGEST_CELL)) for name, why in rows]
+    return [*markdown_table((title, "why"), cells, list, len(cells))]
 
 
 @with_config(ConfigDict(extra="forbid"))

@@ -439,7 +439,6 @@ class WayBack:
 
     @cached_property
     def _other_workspaces(self) -> dict[str, Workspace]:
-        """The workspaces of the other environments."""
         return self._workspaces_with(self._scopes_elsewhere)
 
     def after(self, files: Sequence[Edited]) -> Workspace:

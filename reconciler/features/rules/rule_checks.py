@@ -227,7 +227,6 @@ def with_own_rules(plan: Plan, rules: Sequence[Rule], guards: Guards, today: dat
 def _rule_messages(
     plan: Plan, written: Sequence[tuple[Change, Manifest]], rules: Sequence[Rule]
 ) -> Iterator[tuple[Manifest, Rule, str]]:
-    """Yield the message of each rule about each change, with its manifest."""
     questions = [
         RuleInput(
             {

@@ -60,7 +60,7 @@ from reconciler.records.listings import (
 )
 from reconciler.records.record import Allowance, Record, Span, moment, stamp
 from reconciler.report.counts import WORST_FIRST
-from reconciler.report.html.page import NOTHING, Markup, element, figure, of_class, picture, shape
+from reconciler.report.html.page import NOTHING, STRIP, Markup, figure, of_class, strip
 from reconciler.report.markdown import LONGEST_NAME, code, listed_items
 from reconciler.report.sections import SectionFormats
 from reconciler.report.table import Colour, Style, wrapped
@@ -612,9 +612,7 @@ def track_record_markdown(records: TrackRecords, changes: Sequence[Change]) -> I
     yield from listed_items("What these alerts did", items)
 
 
-STEP, GAP_SHARE, HEIGHT = 24.0, 0.2, 56.0
-WIDEST = 440.0
-LEAST = 3.0
+STEP = 24.0
 
 
 def _card(records: TrackRecords, change: Change) -> Markup:
@@ -627,31 +625,11 @@ def _card(records: TrackRecords, change: Change) -> Markup:
 
 
 def _strip(record: TrackRecordDocument) -> Markup:
-    """Return a bar for each 24 hours. The labels below are text, so that they stay readable."""
-    most = max(record["daily"])
-    width = min(WIDEST, STEP * len(record["daily"]))
-    label = f"Fired in each 24 hours, the oldest first: {', '.join(map(str, record['daily']))}"
-    drawn = picture(label, width, HEIGHT, *_bars(record, width, most), classes="strip")
-    ends = (
-        element("span", f"{plural(record['days'], 'day')} ago"),
-        element("span", f"at most {most:,} in 24 hours"),
-        element("span", "now"),
-    )
-    return of_class("div", "track", drawn, of_class("p", "ends", *ends))
-
-
-def _bars(record: TrackRecordDocument, width: float, most: int) -> Iterator[Markup]:
-    step = width / len(record["daily"])
-    for number, count in enumerate(record["daily"]):
-        height = max(LEAST, HEIGHT * count / most) if count else 1
-        yield shape(
-            "rect",
-            "fired" if count else "silent",
-            x=number * step + step * GAP_SHARE / 2,
-            y=HEIGHT - height,
-            width=step * (1 - GAP_SHARE),
-            height=height,
-        )
+    """Return a bar for each 24 hours."""
+    daily = record["daily"]
+    label = f"Fired in each 24 hours, the oldest first: {', '.join(map(str, daily))}"
+    ends = f"{plural(record['days'], 'day')} ago", f"at most {max(daily):,} in 24 hours", "now"
+    return strip(label, daily, ends, width=min(STRIP, STEP * len(daily)))
 
 
 FORMATS: Final[SectionFormats[TrackRecords]] = SectionFormats(

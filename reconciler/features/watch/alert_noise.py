@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from functools import partial
 from itertools import product
 from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeAlias
 
@@ -33,7 +34,8 @@ from reconciler.records.listings import (
     list_alert_events,
 )
 from reconciler.records.record import Allowance, Span, moment, stamp
-from reconciler.report.markdown import COMMENT_BYTES, code, table_row
+from reconciler.report.markdown import COMMENT_BYTES, code, markdown_table
+from reconciler.report.reasons import ValueMark
 from reconciler.report.safe import json_text, safe
 from reconciler.report.table import INDENT, Heading, Style, table, wrapped
 from reconciler.report.words import plural
@@ -667,13 +669,19 @@ def watched_text(found: NoiseWatch, style: Style) -> str:
     headings += [Heading(title, whole=True, right=True) for title in figures]
     rows = [_row(alert) for alert in _sorted(found)]
     shown = table(headings, rows, style) if rows else ""
-    notes = [f"{alert.ref}: {describe_cause(alert)}" for alert in _sorted(found) if alert.cause]
-    if found.unread:
-        notes = [f"the events could not be read: {found.unread}"]
-    if any(alert.p is not None for alert in found.alerts):
-        notes.append(describe_level(found))
-    below = [line for note in notes for line in wrapped(note, style, margin=INDENT)]
+    below = [line for note in _notes(found) for line in wrapped(note, style, margin=INDENT)]
     return "\n".join(lines) + "\n" + shown + "".join(f"{line}\n" for line in below)
+
+
+def _notes(found: NoiseWatch, mark: ValueMark = str) -> Iterator[str]:
+    """Yield why alerts have no verdict, and how sure the verdicts are; names are marked."""
+    if found.unread:
+        yield f"the events could not be read: {mark(found.unread)}"
+    for alert in _sorted(found):
+        if alert.cause and not found.unread:
+            yield f"{mark(str(alert.ref))}: {describe_cause(alert)}"
+    if any(alert.p is not None for alert in found.alerts):
+        yield describe_level(found)
 
 
 def _sorted(found: NoiseWatch) -> list[WatchedAlert]:
@@ -696,28 +704,19 @@ def watched_markdown(found: NoiseWatch, environment: str) -> str:
     """Return the report for a comment or a summary, ending in a line break."""
     since = f"`{safe(found.since)}` to `{safe(found.until)}`"
     lines = [_title(environment), ""]
-    lines += [f"{describe_summary(found)} ({since}, run {code(found.run, LONGEST_NAME)})."]
+    lines += [f"{describe_summary(found)} ({since}, run {code(found.run, LONGEST_NAME)}).", ""]
     rows = _sorted(found)
-    if rows:
-        lines += ["", "| verdict | alert | before, an hour | since, an hour | events | p |"]
-        lines += ["| --- | --- | ---: | ---: | ---: | ---: |"]
-        lines += [_markdown_row(row) for row in rows[:MOST_ROWS]]
-        if len(rows) > MOST_ROWS:
-            lines += ["", f"And {plural(len(rows) - MOST_ROWS, 'alert')} more."]
-    notes = [f"- {code(str(row.ref), LONGEST_NAME)}: {safe(describe_cause(row))}" for row in rows]
-    shown = [line for line, row in zip(notes, rows, strict=True) if row.cause]
-    if found.unread:
-        shown = [f"- the events could not be read: {code(found.unread, LONGEST_WHY)}"]
-    if any(row.p is not None for row in rows):
-        shown.append(f"- {describe_level(found)}")
-    return "\n".join([*lines, *([""] if shown else []), *shown[: MOST_ROWS + 1]]) + "\n"
+    headings = ("verdict", "alert", "before, an hour:", "since, an hour:", "events:", "p:")
+    lines += markdown_table(headings, rows, _markdown_row, MOST_ROWS)
+    shown = [f"- {note}" for note in _notes(found, partial(code, longest=LONGEST_WHY))]
+    return "\n".join([*lines, *shown[: MOST_ROWS + 1]]).rstrip("\n") + "\n"
 
 
-def _markdown_row(alert: WatchedAlert) -> str:
+def _markdown_row(alert: WatchedAlert) -> tuple[str, ...]:
     verdict = f"**{alert.verdict}**" if alert.verdict == "noisier" else alert.verdict
     _, _, _, base, rate, events, p = _row(alert)
     name = code(str(alert.ref), LONGEST_NAME)
-    return table_row(verdict, name, base, rate, events, p)
+    return verdict, name, base, rate, events, p
 
 
 BEGINS = "<!-- reconciler-watch -->"

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import shlex
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -46,6 +46,7 @@ from reconciler.operations.plan_and_drift import plan_now
 from reconciler.records.record import moment, stamp
 from reconciler.report.plan.formats import plan_text
 from reconciler.report.safe import safe
+from reconciler.report.table import Style
 from reconciler.runtime.advice import from_journal
 from reconciler.runtime.progress import Passing
 
@@ -194,10 +195,17 @@ def _duration(_: click.Context, __: click.Parameter, text: str | None) -> timede
     return found
 
 
+FORMATS: Final[Mapping[str, Callable[[NoiseWatch, Session, Style], str]]] = {
+    "text": lambda found, _, style: watched_text(found, style),
+    "json": lambda found, session, _: watched_json(found, session.name, session.target.name),
+    "markdown": lambda found, session, _: watched_markdown(found, session.name),
+}
+
+
 @click.command
 @click.argument("run")
 @options.remembering
-@options.formats("text", "json", "markdown")
+@options.formats(*FORMATS)
 @click.option(
     "--for",
     "wait",
@@ -238,14 +246,7 @@ def watch(
     session = open_target(options)
     found = watch_now(session, run, patience, wait=wait, remember=remember)
     code = ExitCode.DIFFERENT if fail_on and found.noisier else ExitCode.DONE
-    match form:
-        case "json":
-            text = watched_json(found, session.name, session.target.name)
-        case "markdown":
-            text = watched_markdown(found, session.name)
-        case _:
-            text = watched_text(found, stdout_style(verbose=options.verbose))
-    data(text, ending=code)
+    data(FORMATS[form](found, session, stdout_style(verbose=options.verbose)), ending=code)
     if (made := way_back(session, found)) is not None:
         words(describe_plan(made, "text", session.project, verbose=options.verbose), laid_out=True)
         words(describe_way_back(found))

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from itertools import accumulate, groupby
 from typing import Literal, NamedTuple, TypeAlias, TypeVar
 
-from reconciler.document import ABSENT, Difference, Json, Missing, Operation, Path, value_at
+from reconciler.document import ABSENT, Difference, Json, Missing, Operation, Path
 from reconciler.kinds import BY_NAME
 from reconciler.kinds.field_traits import Part
 from reconciler.kinds.kind import ANY_STEP, Essential, Kind
@@ -163,6 +163,26 @@ class FieldChange:
     lines: tuple[DiffLine, ...] = ()
     leaves: tuple[LeafValue, ...] = ()
 
+    @property
+    def turn(self) -> str:
+        """Return both values of a changed field, else the one value, on one line."""
+        is_changed = self.operation == "change"
+        return f"{self.before} → {self.after}" if is_changed else self.before or self.after
+
+    @property
+    def ends(self) -> Sequence[LeafValue]:
+        """Return the leaves of a part that comes or goes; a plain value is its own leaf."""
+        return self.leaves or ((LeafValue("", "", self.turn),) if self.turn else ())
+
+    def labelled(self, words: str) -> str:
+        """Return the words of a label, with the place of an item that is added."""
+        return f"{words} {self.stands}" if self.operation == "add" and self.stands else words
+
+    def sides(self, room: int) -> tuple[DiffLine, DiffLine]:
+        """Return both values, cut so that their first difference is visible."""
+        before, after = around_difference(self.before, self.after, room)
+        return DiffLine("-", before), DiffLine("+", after)
+
 
 def field_changes(change: Change) -> tuple[FieldChange, ...]:
     """Return the effects of a planned write: the resource's own fields first, then each part.
@@ -196,6 +216,17 @@ def by_subject(found: Sequence[Subjected]) -> Iterator[tuple[str, list[Subjected
     """Yield the parts of a resource with the changes, or the leaves, of each."""
     for subject, group in groupby(found, key=lambda about: about.subject):
         yield subject, list(group)
+
+
+def leaf_rows(leaves: Sequence[LeafValue]) -> Iterator[tuple[str, str]]:
+    """Yield the label and the value of each leaf, below a row without value for its part."""
+    for subject, group in by_subject(leaves):
+        if subject:
+            yield subject, ""
+        margin = "  " if subject else ""
+        yield from (
+            (f"{margin}{leaf.field}: " if leaf.field else margin, leaf.text) for leaf in group
+        )
 
 
 def _together(found: Iterator[FieldChange]) -> tuple[FieldChange, ...]:
@@ -466,24 +497,19 @@ def _describe_essential(alike: Sequence[Essential], document: Json, model: type[
     return ", ".join([*words[:MOST_NAMED], *more])
 
 
-def _places(
-    document: Json | Missing, path: Sequence[str], walked: Path = ()
-) -> Iterator[tuple[Path, Json]]:
+def _places(document: Json, path: Sequence[str], walked: Path = ()) -> Iterator[tuple[Path, Json]]:
     """Yield each path that matches the pattern, with its value."""
-    if document is ABSENT:
-        return
     if not path:
         yield walked, document
         return
-    step, *rest = path
-    if step != ANY_STEP:
-        yield from _places(value_at(document, (step,)), rest, (*walked, step))
-    elif isinstance(document, dict):
-        for key, value in document.items():
-            yield from _places(value, rest, (*walked, key))
+    items: Iterable[tuple[str | int, Json]] = ()
+    if isinstance(document, dict):
+        items = document.items()
     elif isinstance(document, list):
-        for index, value in enumerate(document):
-            yield from _places(value, rest, (*walked, index))
+        items = enumerate(document)
+    for key, value in items:
+        if path[0] in (ANY_STEP, key):
+            yield from _places(value, path[1:], (*walked, key))
 
 
 def _counted(items: Sequence[Json], facts: Facts) -> str:
@@ -497,7 +523,9 @@ DEEPER = INDENT + "    "
 TEXT_MOST_LEAVES = 8
 MOST_LINES = 16
 NARROWEST_VALUE = 20
-LONGEST_PAIR = 90
+LONGEST_TURN = 93
+"""Both values of a field, and the arrow between them."""
+
 WIDEST_PICTURE = 120
 OPERATION_SIGNS: Mapping[Operation, tuple[str, Colour]] = {
     "add": ("+", Colour.GREEN),
@@ -505,6 +533,7 @@ OPERATION_SIGNS: Mapping[Operation, tuple[str, Colour]] = {
     "change": ("~", Colour.YELLOW),
     "move": ("↕", Colour.CYAN),
 }
+LINE_COLOURS = {"-": Colour.RED, "+": Colour.GREEN, " ": Colour.DIM, "…": Colour.DIM}
 
 
 def change_lines(change: Change, most: int, style: Style) -> Iterator[str]:
@@ -512,11 +541,7 @@ def change_lines(change: Change, most: int, style: Style) -> Iterator[str]:
     room = min(style.width, WIDEST_PICTURE) - len(INDENT)
     for line in picture_lines(drawing_of(change), room):
         yield INDENT + style.paint(line, Colour.DIM)
-    found = field_changes(change)
-    shown = found if style.verbose else found[:most]
-    yield from subject_lines(shown, style)
-    if more := and_more(len(found) - len(shown), "field", SHOWN_BY_VERBOSE):
-        yield INDENT + style.paint(more, Colour.DIM)
+    yield from subject_lines(field_changes(change), style, most)
 
 
 def essential_lines(change: Change, most: int, style: Style) -> Iterator[str]:
@@ -528,96 +553,85 @@ def essential_lines(change: Change, most: int, style: Style) -> Iterator[str]:
         yield INDENT + line
 
 
-def subject_lines(found: Sequence[FieldChange], style: Style) -> Iterator[str]:
-    """Yield differences below the part of the resource that they are about."""
-    for subject, changes in by_subject(found):
+def subject_lines(
+    found: Sequence[FieldChange],
+    style: Style,
+    most: int | None = None,
+    sides: tuple[str, str] | None = None,
+    *,
+    whole: bool = False,
+) -> Iterator[str]:
+    """Yield differences below the part of the resource that they are about.
+
+    At most `most` are shown, all with `verbose`. `sides` names the documents before and after,
+    where that is not obvious. `whole` breaks values into lines that would be cut.
+    """
+    shown = found if style.verbose else found[:most]
+    if sides and found:
+        yield INDENT + style.paint(f"{sides[0]} (-) → {sides[1]} (+)", Colour.DIM)
+    for subject, changes in by_subject(shown):
         margin = INDENT
         for change in changes:
             if subject and not change.field:
-                yield from _lines_lines(change, subject, INDENT, style)
+                yield from _field_lines(change, subject, INDENT, style, whole=whole)
                 margin = INDENT + "  "
                 continue
             if subject and margin == INDENT:
                 yield from wrapped(subject, style, Colour.BOLD, hang="  ")
                 margin = INDENT + "  "
-            yield from _lines_lines(change, change.field, margin, style)
+            yield from _field_lines(change, change.field, margin, style, whole=whole)
+    if more := and_more(len(found) - len(shown), "field", SHOWN_BY_VERBOSE):
+        yield INDENT + style.paint(more, Colour.DIM)
 
 
-@dataclass(frozen=True, slots=True)
-class _Head:
-    """The painted label before a value, and its width in columns."""
-
-    text: str
-    width: int
-
-
-def _lines_lines(change: FieldChange, words: str, margin: str, style: Style) -> Iterator[str]:
-    sign, colour = OPERATION_SIGNS[change.operation]
-    if change.operation == "add" and change.stands:
-        words += f" {change.stands}"
-    head = _Head(f"{margin}{style.paint(sign, colour)} {words}", columns(f"{margin}  {words}"))
-    match change.operation:
-        case "move":
-            yield from fitted(f"{head.text}: moves {change.stands}", style).split("\n")
-        case "add":
-            yield from _text_whole_lines(head, change.after, change.leaves, colour, style)
-        case "remove":
-            yield from _text_whole_lines(head, change.before, change.leaves, colour, style)
-        case "change":
-            yield from _text_changed_lines(change, head, style)
-
-
-def _text_whole_lines(
-    head: _Head, text: str, leaves: Sequence[LeafValue], colour: Colour, style: Style
+def _field_lines(
+    change: FieldChange, words: str, margin: str, style: Style, *, whole: bool
 ) -> Iterator[str]:
-    """Yield an added or removed value: on one line where it fits, else one line for each leaf."""
-    if not leaves and not text:
-        yield from fitted(head.text, style).split("\n")
+    """Yield a field and its values on one line where they fit, else the values below it."""
+    sign, colour = OPERATION_SIGNS[change.operation]
+    words = change.labelled(words)
+    head = f"{margin}{style.paint(sign, colour)} {words}"
+    text = change.turn
+    # Two long values are compared one below the other, however wide the terminal is.
+    is_short = text and (change.operation != "change" or columns(text) <= LONGEST_TURN)
+    if is_short and columns(f"{margin}  {words}: {text}") <= style.width:
+        yield f"{head}: {text}"
         return
-    if text and head.width + 2 + columns(text) <= style.width:
-        yield f"{head.text}: {text}"
-        return
-    yield from fitted(f"{head.text}:", style).split("\n")
-    ends = leaves or (LeafValue("", "", text),)
+    if change.operation == "move":
+        head += f": moves {change.stands}"
+    elif text or change.leaves:
+        head += ":"
+    yield from fitted(head, style).split("\n")
+    if change.operation in ("add", "remove"):
+        yield from _leaf_lines(change, colour, style, whole=whole)
+    elif change.lines:
+        yield from _line_diff(change.lines, style)
+    elif is_short and columns(DEEPER + text) <= style.width:
+        yield DEEPER + text
+    elif text:
+        yield from _line_diff(change.sides(len(text) if whole else _room(style)), style)
+
+
+def _room(style: Style, beside: str = "- ") -> int:
+    return max(NARROWEST_VALUE, style.width - len(DEEPER) - columns(beside))
+
+
+def _leaf_lines(change: FieldChange, colour: Colour, style: Style, *, whole: bool) -> Iterator[str]:
+    ends = change.ends
     most = len(ends) if style.verbose else TEXT_MOST_LEAVES
-    for subject, group in by_subject(ends[:most]):
-        if subject:
-            yield DEEPER + style.paint(subject, colour)
-        for end in group:
-            label = ("  " if subject else "") + (f"{end.field}: " if end.field else "")
-            room = max(NARROWEST_VALUE, style.width - len(DEEPER) - columns(label))
-            yield DEEPER + style.paint(label + safe(end.text, room), colour)
+    for label, text in leaf_rows(ends[:most]):
+        shown = [label + safe(text, _room(style, label))]
+        for part in broken_to(label + text, _room(style)) if whole else shown:
+            yield DEEPER + style.paint(part, colour)
     if more := and_more(len(ends) - most, hint=SHOWN_BY_VERBOSE):
         yield DEEPER + style.paint(more, Colour.DIM)
 
 
-def _text_changed_lines(change: FieldChange, head: _Head, style: Style) -> Iterator[str]:
-    before, after = change.before, change.after
-    # Two long values are compared one below the other, however wide the terminal is.
-    short = columns(before) + columns(after) <= LONGEST_PAIR
-    if short and head.width + columns(before) + columns(after) + 5 <= style.width:
-        yield f"{head.text}: {before} → {after}"
-        return
-    yield from fitted(f"{head.text}:", style).split("\n")
-    if change.lines:
-        yield from _line_diff(change.lines, style)
-        return
-    if short and columns(before) + columns(after) + len(DEEPER) + 3 <= style.width:
-        yield f"{DEEPER}{before} → {after}"
-        return
-    room = max(NARROWEST_VALUE, style.width - len(DEEPER) - 2)
-    before, after = around_difference(before, after, room)
-    yield f"{DEEPER}{style.paint('- ' + before, Colour.RED)}"
-    yield f"{DEEPER}{style.paint('+ ' + after, Colour.GREEN)}"
-
-
 def _line_diff(lines: Sequence[DiffLine], style: Style) -> Iterator[str]:
     most = len(lines) if style.verbose else MOST_LINES
-    colours = {"-": Colour.RED, "+": Colour.GREEN, " ": Colour.DIM, "…": Colour.DIM}
-    widest = max(NARROWEST_VALUE, style.width - len(DEEPER) - 2)
     for sign, text in lines[:most]:
-        for part in broken_to(text, widest) if style.terminal else (text,):
-            yield DEEPER + style.paint(f"{sign} {part}".rstrip(), colours[sign])
+        for part in broken_to(text, _room(style)) if style.terminal else (text,):
+            yield DEEPER + style.paint(f"{sign} {part}".rstrip(), LINE_COLOURS[sign])
     if more := and_more(len(lines) - most, "line", SHOWN_BY_VERBOSE):
         yield DEEPER + style.paint(more, Colour.DIM)
 
@@ -662,47 +676,32 @@ def diff_lines(found: Sequence[FieldChange], sides: tuple[str, str] | None = Non
 
 
 def _part_lines(change: FieldChange, words: str) -> Iterator[str]:
+    words = change.labelled(words)
     match change.operation:
         case "move":
             yield f"! {words} moves {change.stands}"
-        case "add":
-            stands = f" {change.stands}" if change.stands else ""
-            yield from _markdown_whole_lines("+", words + stands, change.after, change.leaves)
-        case "remove":
-            yield from _markdown_whole_lines("-", words, change.before, change.leaves)
         case "change":
-            yield from _markdown_changed_lines(change, words)
+            yield from _turn_lines(change, words)
+        case operation:
+            sign, _ = OPERATION_SIGNS[operation]
+            if change.leaves:
+                words += ":"
+            elif change.turn:
+                words += f": {safe(change.turn, LONGEST_VALUE)}"
+            yield f"{sign} {words}"
+            for label, text in leaf_rows(change.leaves[:MARKDOWN_MOST_LEAVES]):
+                shown = safe(text, LONGEST_VALUE) if text else ":"
+                yield f"{sign}   {label}{shown}"
+            if more := and_more(len(change.leaves) - MARKDOWN_MOST_LEAVES):
+                yield f"{sign}   {more}"
 
 
-def _markdown_whole_lines(
-    sign: Literal["+", "-"], words: str, text: str, leaves: Sequence[LeafValue]
-) -> Iterator[str]:
-    if not leaves:
-        yield f"{sign} {words}: {safe(text, LONGEST_VALUE)}" if text else f"{sign} {words}"
-        return
-    yield f"{sign} {words}:"
-    for subject, group in by_subject(leaves[:MARKDOWN_MOST_LEAVES]):
-        if subject:
-            yield f"{sign}   {subject}:"
-        margin = "    " if subject else "  "
-        for leaf in group:
-            label = f"{leaf.field}: " if leaf.field else ""
-            yield f"{sign} {margin}{label}{safe(leaf.text, LONGEST_VALUE)}"
-    if more := and_more(len(leaves) - MARKDOWN_MOST_LEAVES):
-        yield f"{sign}   {more}"
-
-
-def _markdown_changed_lines(change: FieldChange, words: str) -> Iterator[str]:
+def _turn_lines(change: FieldChange, words: str) -> Iterator[str]:
     longest = max(len(change.before), len(change.after))
     if len(words) + longest <= LONGEST_INLINE:
         yield f"- {words}: {change.before}"
         yield f"+ {words}: {change.after}"
         return
     yield f"  {words}:"
-    if change.lines:
-        for sign, text in change.lines:
-            yield f"{sign}   {text}".rstrip()
-        return
-    before, after = around_difference(change.before, change.after, LONGEST_VALUE)
-    yield f"-   {before}"
-    yield f"+   {after}"
+    for sign, text in change.lines or change.sides(LONGEST_VALUE):
+        yield f"{sign}   {text}".rstrip()

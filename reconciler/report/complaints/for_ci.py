@@ -12,7 +12,6 @@ from urllib.parse import quote
 from reconciler import __version__
 from reconciler.document import Json
 from reconciler.model import Manifest, Ref, Selected
-from reconciler.model.quoting import and_more
 from reconciler.project.levels import PRACTICE, WARNED_OF, is_off_by_default
 from reconciler.report.changes.document import selection_document
 from reconciler.report.ci_documents import JUnitCase, junit
@@ -25,6 +24,7 @@ from reconciler.report.complaints.document import (
 from reconciler.report.explanations.pages import code_markdown, code_text, explanation
 from reconciler.report.markdown import SHOWN_ANNOTATIONS, SHOWN_SARIF_RESULTS
 from reconciler.report.safe import for_workflow_data, for_workflow_property, json_text, safe
+from reconciler.report.words import first_lines
 from reconciler.syntax.diagnostic import AUDITED, CODES, USUAL_EXCERPT, Complaint, Severity
 
 OWN_RULE = "R/ is a rule of the project file: docs/rules.md"
@@ -263,11 +263,13 @@ def annotation_lines(complaints: Sequence[Complaint], folder: str = "") -> list[
 
 def _of_level(complaints: Sequence[Complaint], level: Severity, folder: str) -> Iterator[str]:
     ordered = worst_first(complaint for complaint in complaints if complaint.severity is level)
-    for complaint in ordered[:SHOWN_ANNOTATIONS]:
+
+    def line(complaint: Complaint) -> str:
         said = for_workflow_data(message(complaint))
-        yield f"::{level.value} {_properties(complaint, folder)}::{said}"
-    if more := and_more(len(ordered) - SHOWN_ANNOTATIONS):
-        yield f"::{level.value}::{more}, which `reconciler validate -v` shows"
+        return f"::{level.value} {_properties(complaint, folder)}::{said}"
+
+    rest = f"::{level.value}::and {{}} more, which `reconciler validate -v` shows"
+    yield from first_lines(ordered, line, SHOWN_ANNOTATIONS, rest)
 
 
 def _properties(complaint: Complaint, folder: str) -> str:

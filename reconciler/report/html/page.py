@@ -4,7 +4,7 @@ Pure, except that it reads its two own files once: `page.css` and `page.js`.
 """
 
 from base64 import b64encode
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
@@ -59,6 +59,13 @@ def joined(children: Iterable[str], between: str = "") -> Markup:
     return Markup(
         between.join(child if isinstance(child, Markup) else for_html(child) for child in children)
     )
+
+
+def table(classes: str, headings: Iterable[str], *bodies: Markup) -> Markup:
+    """Return a table under its headings, which scrolls where it is too wide."""
+    cells = (element("th", name, scope="col") for name in headings)
+    head = element("thead", element("tr", *cells))
+    return of_class("div", "scroll", of_class("table", classes, head, *bodies))
 
 
 def spans(text: str) -> Markup:
@@ -163,6 +170,45 @@ def figure(caption: str, *parts: Markup, wide: bool = False) -> Markup:
     return of_class("figure", classes, element("figcaption", caption), kept)
 
 
+STRIP = 440.0
+STRIP_HEIGHT = 56.0
+NARROW_GAP, LEAST_BAR = 0.2, 3.0
+
+
+def strip(
+    label: str,
+    values: Sequence[float],
+    ends: Sequence[str],
+    *,
+    width: float = STRIP,
+    limit: float = 0,
+) -> Markup:
+    """Return a bar for each value, marked where it is above the limit, with texts below the bars.
+
+    A positive limit is a line. The texts are no part of the picture, so they stay readable.
+    """
+    top = max(*values, limit, 1e-9) * (1.1 if limit else 1)
+    step = width / len(values)
+    heights = [max(LEAST_BAR, STRIP_HEIGHT * value / top) if value else 1 for value in values]
+    bars = [
+        shape(
+            "rect",
+            "fired" if value > limit else "silent",
+            x=place * step + step * NARROW_GAP / 2,
+            y=STRIP_HEIGHT - height,
+            width=step * (1 - NARROW_GAP),
+            height=height,
+        )
+        for place, (value, height) in enumerate(zip(values, heights, strict=True))
+    ]
+    if limit:
+        height = STRIP_HEIGHT * (1 - limit / top)
+        bars.append(shape("line", "axis", x1=0, x2=width, y1=height, y2=height))
+    drawn = picture(label, width, STRIP_HEIGHT, *bars, classes="strip")
+    texts = of_class("p", "ends", *(element("span", end) for end in ends))
+    return of_class("div", "track", drawn, texts)
+
+
 COMMIT_DIGITS = 12
 DIRTY = "-dirty"
 
@@ -221,10 +267,14 @@ def page(title: str, skip: str, head: Markup, *main: str, foot: Markup, to: str 
     Its policy forbids every request, and every style or script except its own, which the page
     contains.
     """
+    policy = (
+        f"default-src 'none'; style-src '{_hash(style())}'; script-src '{_hash(script())}'; "
+        "base-uri 'none'; form-action 'none'"
+    )
     head_element = element(
         "head",
         element("meta", charset="utf-8"),
-        element("meta", http_equiv="Content-Security-Policy", content=_policy()),
+        element("meta", http_equiv="Content-Security-Policy", content=policy),
         element("meta", name="viewport", content="width=device-width, initial-scale=1"),
         element("meta", name="color-scheme", content="light dark"),
         element("meta", name="referrer", content="no-referrer"),
@@ -252,13 +302,6 @@ def script() -> str:
 def _own(name: str) -> str:
     text = files("reconciler.report.html").joinpath(name).read_text(encoding="utf-8")
     return f"\n{text}"
-
-
-def _policy() -> str:
-    return (
-        f"default-src 'none'; style-src '{_hash(style())}'; script-src '{_hash(script())}'; "
-        "base-uri 'none'; form-action 'none'"
-    )
 
 
 def _hash(text: str) -> str:

@@ -24,6 +24,7 @@ from reconciler.report.html.page import (
     page,
     page_head,
     spans,
+    table,
 )
 from reconciler.report.html.pictures import picture_of
 from reconciler.report.reasons import describe_remedy, drift_note, look_notes, notes_of
@@ -49,15 +50,6 @@ TEAM = "team"
 """The label by which people filter manifests for their team."""
 
 
-@dataclass(frozen=True, slots=True)
-class Chip:
-    """A short fact next to a name, and its meaning; `classes` colour it."""
-
-    words: str
-    meaning: str = ""
-    classes: str = ""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Card:
     """The content of a resource's card. `said` is visible before the card is opened.
@@ -71,7 +63,7 @@ class Card:
     sign: str
     word: str
     facets: Sequence[tuple[str, str]]
-    chips: Sequence[Chip]
+    chips: Sequence[Markup]
     said: Sequence[str]
     body: Sequence[Markup]
 
@@ -84,7 +76,7 @@ def card(shown: Card, *, is_open: bool) -> Markup:
         of_class("span", f"sign {shown.word}", shown.sign),
         of_class("span", "word", shown.word),
         element("h3", shown.ref.name),
-        of_class("span", "chips", *map(_chip, shown.chips)),
+        of_class("span", "chips", *shown.chips),
         of_class("span", "source", str(shown.source or "")),
         of_class("span", "said", joined(said, " ")) if shown.said else NOTHING,
     )
@@ -99,9 +91,9 @@ def card(shown: Card, *, is_open: bool) -> Markup:
     )
 
 
-def _chip(chip: Chip) -> Markup:
-    classes = f"chip {chip.classes}".strip()
-    return element("span", chip.words, class_=classes, title=chip.meaning or False)
+def chip(words: str, meaning: str = "", classes: str = "") -> Markup:
+    """Return a short fact next to a name, and its meaning; `classes` colour it."""
+    return element("span", words, class_=f"chip {classes}".strip(), title=meaning or False)
 
 
 def notes(texts: Iterable[str]) -> Markup:
@@ -148,7 +140,7 @@ _CARDS_SIGNS = {"add": "+", "remove": "−", "change": "~", "move": "↕"}  # no
 def fields_table(found: Sequence[field_changes.FieldChange], sides: tuple[str, str]) -> Markup:
     """Return a table of all differences, with a heading row for each part of the resource."""
     groups = (_group(subject, changes) for subject, changes in field_changes.by_subject(found))
-    return _table(("field", *sides), groups) if found else NOTHING
+    return table("fields", ("field", *sides), *groups) if found else NOTHING
 
 
 def new_table(found: Sequence[field_changes.FieldChange]) -> Markup:
@@ -159,14 +151,7 @@ def new_table(found: Sequence[field_changes.FieldChange]) -> Markup:
     for change in found:
         whole = _leaves(change.leaves) if change.leaves else element("code", change.after)
         rows.append(element("tr", _name(change, ""), element("td", whole)))
-    return _table(("field", "value"), [element("tbody", *rows)])
-
-
-def _table(columns: Sequence[str], groups: Iterable[Markup]) -> Markup:
-    head = element("tr", *(element("th", name, scope="col") for name in columns))
-    body = joined(groups)
-    table = element("table", element("thead", head), body, class_="fields")
-    return of_class("div", "scroll", table)
+    return table("fields", ("field", "value"), element("tbody", *rows))
 
 
 def _group(subject: str, changes: Sequence[field_changes.FieldChange]) -> Markup:
@@ -415,12 +400,8 @@ def _notice(notice: Notice, identities: Mapping[Ref, str]) -> Markup:
     parts: list[str] = [element("strong", notice.title), " "]
     if notice.code:
         parts += ["(", element("code", notice.code), "): "]
-    if notice.said:
-        parts += [named, spans(notice.said)]
-    elif notice.refs:
-        parts += [named, ": ", notice.words]
-    else:
-        parts.append(notice.words)
+    between = ": " if notice.refs and not notice.said else ""
+    parts += [named, between, spans(notice.said) or notice.words]
     if notice.names:
         parts += ["loses ", joined((element("code", name) for name in notice.names), ", ")]
     if notice.members:
@@ -453,8 +434,12 @@ def _named(refs: Sequence[Ref], identities: Mapping[Ref, str]) -> Markup:
 
 def _plan_card(plan: Plan, change: Change, identity: str) -> Card:
     team = change.labels.get(TEAM, "")
-    facets = [("kind", change.ref.kind), ("action", change.action.word)]
-    facets += [("evidence", counts.evidence(change)), (TEAM, team)]
+    facets = [
+        ("kind", change.ref.kind),
+        ("action", change.action.word),
+        ("evidence", counts.evidence(change)),
+        (TEAM, team),
+    ]
     found = field_changes.field_changes(change)
     body = (
         notes(notes_of(change)),
@@ -477,15 +462,15 @@ def _plan_card(plan: Plan, change: Change, identity: str) -> Card:
     )
 
 
-def _chips(change: Change, team: str) -> Iterator[Chip]:
+def _chips(change: Change, team: str) -> Iterator[Markup]:
     if change.destroys:
-        yield Chip(f"destroys {len(change.destroys):,}", "the loss is permanent", "danger")
+        yield chip(f"destroys {len(change.destroys):,}", "the loss is permanent", "danger")
     if change.action is Action.UPDATE:
-        yield Chip(plural(len(change.differences), "field"))
+        yield chip(plural(len(change.differences), "field"))
     word = counts.evidence(change)
-    yield Chip(word, counts.EVIDENCE_MEANINGS[word], f"evidence {word}")
+    yield chip(word, counts.EVIDENCE_MEANINGS[word], f"evidence {word}")
     if team:
-        yield Chip(team, "the label team")
+        yield chip(team, "the label team")
 
 
 def _destroyed(change: Change) -> Markup:
@@ -514,10 +499,7 @@ def _unchanged(plan: Plan) -> Markup:
 
 
 def _foot(plan: Plan, found: Sequence[Change]) -> Markup:
-    words = dict.fromkeys(counts.evidence(change) for change in found)
-    meanings = [f"{word}: {counts.EVIDENCE_MEANINGS[word]}" for word in words]
-    if any(change.action is Action.ASSERT for change in found):
-        meanings.append("assert: a write without having seen; it replaces whatever is there")
+    meanings = (f"{word}: {meaning}" for word, meaning in counts.legend(found).items())
     digest = of_class("p", "digest", "Digest ", element("code", plan.digest))
     return element("footer", items(meanings, "legend"), digest)
 
@@ -574,7 +556,7 @@ def _drift_counts(look: DriftReport) -> Markup:
 
 def _drift_card(drift: Drift, identity: str) -> Card:
     word = drift.state
-    chips = [Chip(plural(len(drift.differences), "field"))] if drift.differences else []
+    chips = [chip(plural(len(drift.differences), "field"))] if drift.differences else []
     return Card(
         identity=identity,
         ref=drift.ref,

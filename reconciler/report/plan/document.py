@@ -599,7 +599,9 @@ def with_done(reviewed: PlanDocument, now: model.Plan) -> PlanDocument:
     }
     changes_now = []
     for reviewed_change in reviewed["changes"]:
-        change, known = changes.get(reviewed_change["ref"]), _with_ids(reviewed_change, ids)
+        change = changes.get(reviewed_change["ref"])
+        fields = [_with_id(field, ids) for field in reviewed_change["fields"]]
+        known: ChangeDocument = {**reviewed_change, "fields": fields}
         if change is not None and _is_done(known, change):
             known = change_document(change)
         changes_now.append(known)
@@ -666,11 +668,6 @@ def _at(document: Json | Missing, path: Path, shape: Shape) -> Json | Missing:
         else:
             return ABSENT
     return document
-
-
-def _with_ids(reviewed: ChangeDocument, ids: Mapping[str, str]) -> ChangeDocument:
-    """Return a reviewed change with ids in place of the references that waited for them."""
-    return {**reviewed, "fields": [_with_id(field, ids) for field in reviewed["fields"]]}
 
 
 def _with_id(field: PlannedField, ids: Mapping[str, str]) -> PlannedField:

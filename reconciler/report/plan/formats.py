@@ -10,9 +10,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, groupby
 from textwrap import wrap
+from typing import NamedTuple, TypeAlias, TypeVar
 
 from reconciler.document import Operation
-from reconciler.model import Action, Change, Evidence, Plan, Seen
+from reconciler.model import Action, Change, Plan, Seen
 from reconciler.model.guards import guard_blocks
 from reconciler.model.quoting import SHOWN_BY_VERBOSE, and_more
 from reconciler.report import counts, sections
@@ -32,6 +33,7 @@ from reconciler.report.markdown import (
     WHOLE,
     Fold,
     code,
+    markdown_table,
     place_of,
     sentence,
     table_row,
@@ -162,18 +164,31 @@ def _text_groups(
 
     New resources are grouped only where they are equal in all fields, also those not shown.
     """
-    groups: dict[tuple[str, tuple[str, ...], tuple[FieldChange, ...]], list[Change]] = {}
-    many = len(run) >= FEWEST_ALIKE and not style.verbose
-    for change in run:
-        details = tuple(_details(plan, change, room, style))
-        whole = many and change.action in (Action.CREATE, Action.ASSERT)
-        unsaid = field_changes(change) if whole else ()
-        groups.setdefault((counts.evidence(change), details, unsaid), []).append(change)
-    for (_, details, _), alike in groups.items():
-        if len(alike) < FEWEST_ALIKE or style.verbose:
-            yield from (([change], details) for change in alike)
-        else:
-            yield alike, details
+    is_new = run[0].action in (Action.CREATE, Action.ASSERT)
+    whole = is_new and len(run) >= FEWEST_ALIKE and not style.verbose
+    details = (tuple(_details(plan, change, room, style)) for change in run)
+    keys = [
+        (shown, counts.evidence(change), field_changes(change) if whole else ())
+        for change, shown in zip(run, details, strict=True)
+    ]
+    fewest = len(run) + 1 if style.verbose else FEWEST_ALIKE
+    for (shown, *_), alike in _alike(keys, run, fewest):
+        yield alike, shown
+
+
+Key = TypeVar("Key")
+
+
+def _alike(
+    keys: Sequence[Key], changes: Sequence[Change], fewest: int = FEWEST_ALIKE
+) -> Iterator[tuple[Key, list[Change]]]:
+    """Yield the changes that have one key together, or each alone where they are fewer."""
+    groups: dict[Key, list[Change]] = {}
+    for key, change in zip(keys, changes, strict=True):
+        groups.setdefault(key, []).append(change)
+    for key, group in groups.items():
+        parts = [group] if len(group) >= fewest else [[change] for change in group]
+        yield from ((key, part) for part in parts)
 
 
 def _group_lines(
@@ -269,28 +284,17 @@ def _unsettled_lines(plan: Plan, style: Style) -> Iterator[str]:
 
 def _text_legend(plan: Plan, style: Style) -> Iterator[str]:
     todo = [change for change in plan.changes if change.action.is_to_do]
-    found = {counts.evidence(change) for change in todo}
-    is_journal = any(change.evidence is Evidence.JOURNAL for change in todo)
-    is_asserted = any(change.action is Action.ASSERT for change in todo)
-    meanings = (
-        (is_journal, "journal  cannot be read: compared with the last write"),
-        ("unread" in found, "unread   live was not looked at, as it cannot be done"),
-        ("unseen" in found, "unseen   cannot be read, and the journal has no write of it"),
-        (is_asserted, "!        written unseen: it replaces whatever is there"),
-        (
-            not style.verbose and any(map(essentials_of, todo)),
-            "-v       shows every field of what is new",
-        ),
-    )
-    words = [meaning for is_used, meaning in meanings if is_used]
-    for line in words:
-        yield style.paint(line, Colour.DIM)
-    if words:
+    meanings = counts.legend(todo)
+    meanings.pop(LIVE, None)
+    if not style.verbose and any(map(essentials_of, todo)):
+        meanings["-v"] = "shows every field of what is new"
+    for word, text in meanings.items():
+        yield from wrapped(f"{word:8} {text}", style, Colour.DIM, margin="", hang=" " * 9)
+    if meanings:
         yield ""
 
 
 MOST_ROWS = 50
-LEGEND_BYTES = 20
 MOST_NOTICES = 20
 MOST_NAMED = 5
 MOST_PLACES = 3
@@ -310,30 +314,27 @@ _SIGNS: Mapping[Operation, str] = {"add": "+ ", "remove": "- ", "move": "↕ ", 
 _SHOWN = tuple(action for action in counts.WORST_FIRST if action.is_to_do)
 
 
-@dataclass(frozen=True, slots=True)
-class _Group:
-    """Changes that are alike: the notes on the first apply to all of them.
+class _Shown(NamedTuple):
+    """A change as the comment shows it. Changes with the same look are one group.
 
     They are marked where they need consent, and their diff is open where a review cannot give that
     consent.
     """
 
-    changes: list[Change]
-    picture: Sequence[str]
-    lines: Sequence[str]
+    picture: tuple[str, ...]
+    lines: tuple[str, ...]
     note: str
     is_marked: bool
     is_explicit: bool
 
-    @property
-    def has_fold(self) -> bool:
-        """Return whether more than its row is shown."""
-        return bool(self.lines or self.picture or len(self.changes) > 1)
 
-    @property
-    def first(self) -> Change:
-        """The change that is shown."""
-        return self.changes[0]
+_Group: TypeAlias = tuple[_Shown, list[Change]]
+
+
+def _has_fold(group: _Group) -> bool:
+    """Return whether more than its row is shown."""
+    shown, changes = group
+    return bool(shown.lines or shown.picture or len(changes) > 1)
 
 
 def plan_markdown(
@@ -358,7 +359,7 @@ def plan_markdown(
     legend = _markdown_legend(changes)
     head = "\n".join((*_markdown_head(plan), *_warnings(plan), *kinds, *table, *legend, *beside))
     foot = "\n".join(("", f"<sub>digest {code(plan.digest)}</sub>", ""))
-    folds = [_fold(group, files) for group in groups if group.has_fold]
+    folds = [_fold(group, files) for group in groups if _has_fold(group)]
     room = budget - len((head + foot).encode()) - 1
     end = ""
     for section, formats in sections.shown_sections(plan):
@@ -378,11 +379,8 @@ def _markdown_head(plan: Plan) -> Iterator[str]:
     if needed := "; ".join(_needed(plan)):
         yield f"**Before an apply**: {needed}"
         yield ""
-    if not plan.declared:
-        yield sections.emptiness(plan)
-        yield ""
-    elif not plan.has_changes:
-        yield f"{counts.describe_kept(plan.changes)}."
+    if not plan.has_changes:
+        yield _closing(plan)
         yield ""
 
 
@@ -441,13 +439,9 @@ def _guard(notice: sections.Notice, room: int) -> Iterator[str]:
         shown = len(refs[:room]) or 1
         room, rest = room - shown, rest - (len(refs) or 1)
         text = sentence(member.said, LONGEST_SAID)
-        if not refs:
-            yield f"- {text}"
-        elif text.startswith("`"):
-            # Two code spans without a blank between them would be one.
-            yield f"- {first_few(refs, shown, _cell)} {text}"
-        else:
-            yield f"- {first_few(refs, shown, _cell)}{text}"
+        # Two code spans without a blank between them would be one.
+        between = " " if refs and text.startswith("`") else ""
+        yield f"- {first_few(refs, shown, _cell)}{between}{text}"
         yield from (f"  - {sentence(way, LONGEST_SAID)}" for way in member.remedies)
     if rest:
         yield f"- {and_more(rest)}"
@@ -485,27 +479,22 @@ def _cell(name: str) -> str:
 
 def _markdown_groups(changes: Sequence[Change], plan: Plan) -> Iterator[_Group]:
     """Yield changes with their notes, grouped where the notes of many are the same."""
-    groups: dict[tuple[object, ...], _Group] = {}
     alone = sections.blocked_alone(plan)
     unmet = {guard.ref for guard in plan.guarded if not guard.is_met}
     explicit = {guard.ref for guard in plan.guarded if sections.consent_of(guard) == "explicit"}
-    for change in changes:
-        note, shown = ("", None) if change is alone else _note(change)
-        notes = reported_notes(change)[shown:] if shown is not None else ()
+
+    def shown(change: Change) -> _Shown:
+        note, said = ("", None) if change is alone else _note(change)
+        notes = reported_notes(change)[said:] if said is not None else ()
         lines = [*(f"# {safe(text)}" for text in notes), *diff_lines(field_changes(change))]
-        picture, is_marked = picture_lines(drawing_of(change)), change.ref in unmet
+        picture = picture_lines(drawing_of(change))
         if len(picture) == 1:
             lines.append(f"# {picture.pop()}")
-        is_explicit = change.ref in explicit
-        marks = note, is_marked, is_explicit
-        key = change.ref.kind, change.action, change.evidence, *marks, *picture, *lines
-        group = groups.setdefault(key, _Group([], picture, lines, *marks))
-        group.changes.append(change)
-    for group in groups.values():
-        if len(group.changes) < FEWEST_ALIKE:
-            yield from (replace(group, changes=[change]) for change in group.changes)
-        else:
-            yield group
+        marks = change.ref in unmet, change.ref in explicit
+        return _Shown(tuple(picture), tuple(lines), note, *marks)
+
+    keys = [(shown(change), change.ref.kind, change.action, change.evidence) for change in changes]
+    return ((key[0], alike) for key, alike in _alike(keys, changes))
 
 
 def _note(change: Change) -> tuple[str, int]:
@@ -525,50 +514,45 @@ def _note(change: Change) -> tuple[str, int]:
 
 def _kinds(changes: Sequence[Change]) -> Iterator[str]:
     numbers = Counter((change.ref.kind, change.action) for change in changes)
-    yield f"| kind | {' | '.join(action.word for action in _SHOWN)} |"
-    yield f"|---|{'--:|' * len(_SHOWN)}"
-    for kind in dict.fromkeys(change.ref.kind for change in changes):
-        cells = (f"{numbers[kind, action]:,}" for action in _SHOWN)
-        yield table_row(code(kind, LONGEST_CELL), *cells)
-    yield ""
+    kinds = [*dict.fromkeys(change.ref.kind for change in changes)]
+
+    def row(kind: str) -> list[str]:
+        return [_cell(kind), *(f"{numbers[kind, action]:,}" for action in _SHOWN)]
+
+    headings = ("kind", *(f"{action.word}:" for action in _SHOWN))
+    yield from markdown_table(headings, kinds, row, len(kinds))
 
 
 def _table(groups: Sequence[_Group], room: int) -> Iterator[str]:
+    """Yield a row for each group that fits; a note of several rows is below the table, once."""
     if not groups:
         return
+    often = Counter(look.note for look, _ in groups[:MOST_ROWS])
+    shared = [note for note, count in often.items() if note and count > 1]
+    numbers = {note: f"({number})" for number, note in enumerate(shared, 1)}
+    below = [f"<sub>{number} {note}</sub>\n" for note, number in numbers.items()]
+
+    def row(group: _Group) -> str:
+        return _row(group, numbers.get(group[0].note, group[0].note))
+
+    room -= len("\n".join(below).encode())
+    rows = [*filter(None, first_lines(groups, row, MOST_ROWS, "", room))]
     yield "| action | resource | what | evidence | note |"
     yield "|---|---|---|---|---|"
-    shown = 0
-    often = Counter(group.note for group in groups[:MOST_ROWS])
-    shared: dict[str, str] = {}
-    for group in groups[:MOST_ROWS]:
-        note, size, number = group.note, 0, ""
-        if note and often[note] > 1:
-            size = 0 if note in shared else len(note.encode()) + LEGEND_BYTES
-            number = shared.get(note, f"({len(shared) + 1})")
-        row = _row(group, number or note)
-        room -= len(row.encode()) + 1 + size
-        if room < 0:
-            break
-        shown += 1
-        if number:
-            shared[note] = number
-        yield row
-    if more := and_more(sum(len(group.changes) for group in groups[shown:])):
+    yield from rows
+    if more := and_more(sum(len(changes) for _, changes in groups[len(rows) :])):
         yield f"| | {more} | | | |"
     yield ""
-    for note, number in shared.items():
-        yield f"<sub>{number} {note}</sub>"
-        yield ""
+    yield from below
 
 
 def _row(group: _Group, note: str) -> str:
-    change, others = group.first, len(group.changes) - 1
-    mark = "⚠️&nbsp;" if group.is_marked else ""
+    change, others = group[1][0], len(group[1]) - 1
+    mark = "⚠️&nbsp;" if group[0].is_marked else ""
     sign = f"{mark}`{change.action.value}`&nbsp;{change.action.word}"
     more = f" and {others:,} alike" if others else ""
     named = _cell(str(change.ref))
-    if not group.has_fold and change.source is not None:
+    if not _has_fold(group) and change.source is not None:
         named += f" in {_cell(str(change.source))}"
     return table_row(sign, f"{named}{more}", _what(change), counts.evidence(change), note)
 
@@ -622,26 +606,20 @@ def _turn(field_change: FieldChange) -> str:
 
 def _markdown_legend(changes: Sequence[Change]) -> Iterator[str]:
     """Yield what each evidence other than the live document means."""
-    found = {counts.evidence(change) for change in changes}
-    for word, meaning in counts.EVIDENCE_MEANINGS.items():
-        if word in found and word != LIVE:
+    for word, meaning in counts.legend(changes).items():
+        if word != LIVE:
             yield f"<sub>{word}: {meaning}</sub>"
             yield ""
-    if any(change.action is Action.ASSERT for change in changes):
-        yield "<sub>assert: a write without having seen; it replaces whatever is there</sub>"
-        yield ""
 
 
 def _fold(group: _Group, files: str) -> Fold:
-    others = group.changes[1:]
-    lines = (*group.lines, *_names(others))
-    title = f"{group.first.action.word}, {counts.evidence(group.first)}"
+    shown, (first, *others) = group
+    lines = (*shown.lines, *_names(others))
+    title = f"{first.action.word}, {counts.evidence(first)}"
     if others:
         title += f" and {len(others):,} alike"
-    is_open = None if group.first.action is Action.UPDATE else False
-    place = place_of(group.first.source, files)
-    is_open = group.is_explicit or is_open
-    return Fold(str(group.first.ref), title, lines, group.picture, is_open, place)
+    is_open = shown.is_explicit or (None if first.action is Action.UPDATE else False)
+    return Fold(str(first.ref), title, lines, shown.picture, is_open, place_of(first.source, files))
 
 
 def _names(others: Sequence[Change]) -> Iterator[str]:

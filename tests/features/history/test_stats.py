@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import itertools
+import json
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from statistics import median_low
 
+from harness.golden import Golden
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reconciler.features.history.command import stats_html, stats_json, stats_of, stats_text
+from reconciler.features.history.command import (
+    stats_html,
+    stats_json,
+    stats_lines,
+    stats_of,
+    stats_text,
+)
 from reconciler.journal.entries import (
     Entry,
     ImportedEntry,
@@ -174,6 +182,47 @@ def test_hostile_names() -> None:
         assert "\x1b" not in text
         assert "<b>" not in text or not text.startswith("<")
         assert "\n::x" not in text
+
+
+def test_the_sentences(golden: Golden) -> None:
+    """Sentences say what became of the changes, and what is in no figure."""
+    first, second, third = REFS
+    changes = [
+        Change(first, 0, 300),
+        Change(second, 1, 300, noisier=True),
+        Change(first, 1, 300),
+        Change(first, 0, 90),
+        Change(third, 0, 20_000),
+    ]
+    stats = stats_of(entries_of(changes), {}, BEGUN + timedelta(days=15))
+
+    shown = replace(stats, since="2026-02-01T00:00:00Z", put_back=1, compacted=4, rollbacks=1)
+    golden("\n".join(stats_lines(shown)))
+
+
+@given(st.lists(CHANGES, min_size=1, max_size=12))
+def test_the_tables(changes: list[Change]) -> None:
+    """The text has a row of figures for each team and each week, under the same headings."""
+    stats = stats_of(entries_of(changes), dict.fromkeys(REFS, "shop"), BEGUN + timedelta(days=60))
+
+    known = {name: rows for name, rows in (("TEAM", stats.teams), ("WEEK OF", stats.weeks)) if rows}
+    tables = stats_text(stats, Style()).split("\n\n")[1:]
+    for (name, rows), text in zip(known.items(), tables, strict=True):
+        heading, *lines = text.strip().splitlines()
+        assert heading.removeprefix(name).split()[:2] == ["CHANGES", "REVERTED"]
+        shown = {row: (counts["changes"], counts["reverted"]) for row, counts in rows.items()}
+        assert {line.split()[0]: tuple(map(int, line.split()[1:3])) for line in lines} == shown
+
+
+@given(st.lists(CHANGES, max_size=12))
+def test_the_document(changes: list[Change]) -> None:
+    """The JSON has the same figures: of all, of each team and of each week."""
+    stats = stats_of(entries_of(changes), {}, BEGUN + timedelta(days=60))
+
+    document = json.loads(stats_json(stats, "production"))
+    assert (document["applies"], document["whole"]) == (stats.applies, stats.whole)
+    for name, rows in (("team", stats.teams), ("week", stats.weeks)):
+        assert {row.pop(name): row for row in document[f"{name}s"]} == rows
 
 
 def test_a_rollback_is_no_apply() -> None:
