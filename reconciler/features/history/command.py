@@ -73,7 +73,7 @@ class Stats:
     """Statistics of a journal over a period; `since` is "" for all of it.
 
     `put_back` counts writes that were undone in their own run, because samples had another result.
-    `compacted` counts changes whose resources compacting dropped. Neither is part of another count.
+    `compacted` counts changes of resources that compacting dropped. Neither is in another count.
     The team "" is an unknown team, and a week is named by its Monday.
     """
 
