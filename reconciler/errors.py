@@ -154,7 +154,7 @@ class CutListing(UnreadableReply):
 
 
 class UnclearAbsence(UnreadableReply):
-    """A 404 without a message, for a path that no document shows: no record, or no such path."""
+    """A 404 without a message for an undocumented path: the record or the path may not exist."""
 
 
 class OutcomeUnknown(Unavailable):

@@ -41,7 +41,10 @@ def _fields(kind: type[JournalLine | ServerInfo]) -> list[tuple[str, str, object
 
 
 def _document(line: JournalLine | ServerInfo) -> of.LineDocument:
-    """Return the fields of a line; pydantic could also write what no line may hold (a secret)."""
+    """Return the fields of a line.
+
+    Pydantic would also write a secret, which no line may contain.
+    """
     known = _fields(type(line))  # type: ignore[arg-type]  # mypy knows no class as hashable here
     values = ((key, getattr(line, name), left_out) for name, key, left_out in known)
     return {key: _json(value) for key, value, left_out in values if value != left_out}
@@ -179,7 +182,7 @@ class Content:
         return end != "" and (end == continues or end in self.sums)
 
     def goes_on_from(self, ending: Ending) -> bool:
-        """Return whether nothing is missing that a journal with this end had."""
+        """Return whether this journal still has all that a journal with this end had."""
         if not ending.end or self.had(ending.end):
             return True
         if self.header is None or ending.header in ("", self.sums[0]):
@@ -194,7 +197,7 @@ def read_content(text: bytes, place: str) -> Content:
     *lines, rest = text.split(b"\n")
     content = Content(torn=rest != b"")
     if not lines and rest[: len(BEGINNING)] != BEGINNING[: len(rest)]:
-        # It is no header that was cut.
+        # The text is not the beginning of a header either, so it is no journal that was cut.
         raise JournalError(f"{place} is not a journal")
     try:
         for number, line in enumerate(lines, 1):

@@ -22,9 +22,9 @@ _ADOPTED_BEFORE = "live was already as declared"
 class Header(of.JournalLine):
     """The first line: the environment and the target of the journal.
 
-    A journal that was compacted or moved `continues` the journal that ended with that sum. The
-    digests of its secrets are salted with the name of the target, or with `sealed_for` where the
-    target moved to another address. `begun_by` is the command that began it, "" where a person had
+    After compacting or moving, `continues` is the last sum of the journal before that. The digests
+    of its secrets are salted with the name of the target, or with `sealed_for` where the target
+    moved to another address. `begun_by` is the command that began it, "" where a person had
     confirmed that no earlier journal is lost.
     """
 
@@ -275,7 +275,7 @@ class Forgotten(_OfResource):
 class Moved(_Entry):
     """The last line of a journal that moved to another place; this journal is not used again.
 
-    `run` is that of the `MovedIn` at the other place.
+    `run` is the `run` of the `MovedIn` at the other place.
     """
 
     entry: Literal["moved"] = "moved"
@@ -298,7 +298,7 @@ class MovedIn(_Entry):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Drifted(_Entry):
-    """A look for drift, and what changed since the look before.
+    """A check for drift, and what changed since the check before.
 
     `found` is new or other drift, and `over` is drift that ended, so that a night without news is
     one short line.

@@ -126,7 +126,7 @@ _Inode: TypeAlias = tuple[int, int]
 class FileStore(Store):
     """The lines of a journal in one file, and the file of its lock next to it.
 
-    No link may be in the path to it `below` the folder of the project.
+    Below the folder `below`, the project's own, the path of the file must not contain a link.
     """
 
     is_shared = False

@@ -68,10 +68,11 @@ class JournalPart:
 
 
 def kept_parts(parts: Sequence[JournalPart], size: int) -> list[JournalPart]:
-    """Return the parts that stay when the lines grow to a size; one new part is the rest.
+    """Return the parts that stay when the lines grow to `size` bytes.
 
-    Each part stays larger than all after it together, like digits of a binary counter. So there are
-    few parts, and a line is written again only about as often as the journal doubles.
+    The rest becomes one new part. Each part stays larger than all after it together, like digits of
+    a binary counter. So there are few parts, and a line is written again only about as often as the
+    journal doubles.
     """
     for at, part in enumerate(parts):
         if part.size <= size - part.begins - part.size:

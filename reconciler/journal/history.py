@@ -1,7 +1,7 @@
 """The state of each resource and the runs, from the entries of a journal. Pure.
 
 A journal has the names and seals of secrets, and not their values. A renamed resource stays the
-same resource, also where only its id shows the new name. A run records who applied what, when,
+same resource, even if only its id shows that it was renamed. A run records who applied what, when,
 and from which commit. Compacting keeps the facts that later runs need.
 """
 
@@ -19,14 +19,14 @@ from reconciler.redaction.templates import holds_seal
 from reconciler.syntax.expressions import sealed_parts
 
 Sealed: TypeAlias = frozenset[tuple[str, str]]
-"""Names of secrets, and seals of values that they had."""
+"""Pairs of a secret's name and the seal of a value that it had."""
 
 _NO_ID: Final = ""
 """The id of a resource that has none, or that is no longer known."""
 
 
 def seals_in(documents: Iterable[Json]) -> Sealed:
-    """Return the seals in documents as a journal keeps them."""
+    """Return the seals in documents of a journal."""
     return frozenset(
         pair
         for document in documents
@@ -134,9 +134,9 @@ MOST_VERSIONS = 100
 class Memory:
     """The memory of one resource.
 
-    `pending` is a write without an answer: after a create the resource is unsettled, a replace
-    counts as never acknowledged. `earlier` are writes before it that are still without an answer.
-    `exists` means that the service or a person confirmed the resource. `protected` is
+    `pending` is the last write if it has no answer: a create leaves the resource unsettled, and a
+    replace counts as never acknowledged. `earlier` are the writes before it that have no answer
+    either. `exists` means that the service or a person confirmed the resource. `protected` is
     `metadata.protect` of the last acknowledged write. `instead_of` is the declared id, where the
     service gave `remote_id` instead. `formerly` is the id that the name had before another id was
     declared. `versions` are the versions that writes made, as far as the service returned them, the
@@ -168,7 +168,7 @@ class Memory:
 
     @property
     def is_blank(self) -> bool:
-        """Return whether nothing is known of a resource but the number of attempts."""
+        """Return whether nothing is known of a resource except the number of attempts."""
         return self == Memory(attempts=self.attempts)
 
     @property
@@ -258,8 +258,8 @@ class History:
     def _forget(self, ref: Ref) -> None:
         """Remove the memory of a resource, except the number of its attempts.
 
-        Another resource of this name must not repeat their request ids: a service may answer those
-        with the former resource.
+        Another resource of this name must not repeat the request ids of these attempts: a service
+        may answer them with the former resource.
         """
         self.drifts.pop(ref, None)
         memory = self.memories.get(ref)
@@ -347,7 +347,7 @@ def _take_written(memory: Memory, entry: journaled.WrittenEntry) -> None:
 
 
 def _still_taken_back(memory: Memory, written: journaled.Started) -> Iterator[TakenBack]:
-    """Yield the fields that rollbacks put back and that stay so once a write is acknowledged."""
+    """Yield the fields that rollbacks put back and that a write, once acknowledged, leaves so."""
     over = {*written.brings_back}
     over.update(field.path for taken in written.takes_back for field in taken.fields)
     for taken in memory.rolled_back:
@@ -365,7 +365,7 @@ def _take_version(memory: Memory, entry: journaled.WrittenEntry) -> None:
 
 
 def once_written(memory: Memory, entry: journaled.WrittenEntry) -> Memory:
-    """Return the memory of a resource after an entry; the given memory stays as it is."""
+    """Return the memory of a resource after an entry, as a new object."""
     later = replace(memory)
     _take_written(later, entry)
     return later

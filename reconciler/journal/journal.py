@@ -54,9 +54,9 @@ class Journal:
     Reading needs no lock; appending does. A last line that was cut, as by a crash or a full disk,
     is ignored, and removed by the next append. `tell` receives messages for a person. `look` opens
     the place that a journal was moved from. `waits` records what it waits for. `is_warned_of` is
-    set once a person was warned of its lost end, and `is_accepted` once a person consents to go on
-    without what came after an old copy.
-    `begun_by` goes into the header of a journal that begins now.
+    set once a person was warned of its lost end, and `is_accepted` once a person accepts that the
+    entries missing in this old copy are lost. `begun_by` goes into the header of a journal that
+    begins now.
     """
 
     store: Store

@@ -56,7 +56,7 @@ class LazyField:
 
 
 def held(owner: object, name: str) -> Any:
-    """Return the value of such a field as it is stored, to pass it on unopened."""
+    """Return the value of a `LazyField` as it is stored, to pass it on unopened."""
     return owner.__dict__[name]
 
 
@@ -202,9 +202,10 @@ class SeenVerdict(JournalLine):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FieldTakenBack(JournalLine):
-    """A field that a rollback put back: what was declared until then, and what replaced it.
+    """A field that a rollback put back.
 
-    Either is left out where nothing was declared.
+    `wrote` is what was declared until then, and `put` is what replaced it. Either is absent where
+    nothing was declared.
     """
 
     path: PathField
@@ -279,7 +280,10 @@ def _named(value: Json | Missing) -> Json | Missing:
 
 
 def _are_same(path: Path, value: Json | Missing, other: Json | Missing, shape: Shape) -> bool:
-    """Return whether two values are the same; two orders are compared in what both have."""
+    """Return whether two values are the same.
+
+    Of two orders, only the items in both are compared.
+    """
     here = shape.along(path)
     if here.identity and isinstance(value, list) and isinstance(other, list):
         mine = [name for name in value if name in other]
@@ -290,7 +294,8 @@ def _are_same(path: Path, value: Json | Missing, other: Json | Missing, shape: S
 def ends_of(document: Json, shape: Shape) -> Mapping[Path, Json]:
     """Return the innermost values of a document by their paths.
 
-    A path leads to an item of a keyed list by its name. The path of the list has their order.
+    A path leads to an item of a keyed list by its name. The path of such a list leads to the order
+    of its items.
     """
     return dict(_ends(document, shape, ()))
 

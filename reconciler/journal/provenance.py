@@ -20,7 +20,7 @@ _LONGEST = 200
 
 
 def actor_of(environ: Mapping[str, str], folder: Path) -> str:
-    """Return who runs: as the environment says, else as CI or repository say, else user@host."""
+    """Return the actor of a run: from the environment, else from CI or git, else user@host."""
     for name in (ACTOR, *_ACTORS):
         if actor := environ.get(name, "").strip():
             return actor[:_LONGEST]

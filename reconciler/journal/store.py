@@ -238,9 +238,9 @@ class Note:
 class Store(Protocol):
     """The lines of one journal, and its lock.
 
-    Each write rests on what the store read or wrote last: where the stored lines are no longer
-    those, the write changes nothing and raises. Every method raises JournalError where the place
-    cannot be used.
+    Each write checks that the stored lines are still those that this store read or wrote last; if
+    they are not, the write changes nothing and raises. Every method raises JournalError where the
+    place cannot be used.
     """
 
     is_shared: bool
@@ -278,9 +278,9 @@ class Store(Protocol):
         return ""
 
     def seen(self) -> Sequence[Ending]:
-        """Return further ends that the journal had; none of them may be missing.
+        """Return other ends that the journal had; it must still contain each of them.
 
-        An end that is stored elsewhere too says how to bring it back.
+        An end that is also stored elsewhere has a `way_back`.
         """
         return ()
 

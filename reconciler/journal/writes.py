@@ -122,7 +122,7 @@ def _move(places: dict[Ref, _Known], was: Ref, ref: Ref) -> None:
 
 
 def verdicts_of(entries: Sequence[journaled.Entry]) -> dict[tuple[str, Ref], list[NoiseFinding]]:
-    """Return what was found about the noise of each alert since a run, by its current name."""
+    """Return the findings about the noise of alerts since a run, by run and present alert name."""
     found: dict[tuple[str, Ref], list[NoiseFinding]] = {}
     for entry in entries:
         match entry:

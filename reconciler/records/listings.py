@@ -72,7 +72,7 @@ class Finder:
         )
 
     def alert_of(self, event: AlertEvent) -> tuple[Ref | None, bool]:
-        """Return the alert, None where it is none of these, and whether only its name says so."""
+        """Return the event's alert, or None, and whether it was looked up by its name alone."""
         if event.alert_id:
             return self.ids.get(event.alert_id), False
         if event.alert_version_id:
@@ -399,12 +399,12 @@ class Incident(of.Record):
 
     @property
     def is_open(self) -> bool:
-        """Return whether no valid time says that it was closed; a zero date does not count."""
+        """Return whether `closedAt` is absent, unreadable, or a zero date."""
         closed = of.moment(self.closed_at)
         return closed is None or closed.year < FIRST_YEAR
 
     def is_open_at(self, now: datetime) -> bool:
-        """Return whether it is open at a moment; a closing time in the future does not count."""
+        """Return whether it is open at `now`, even if `closedAt` is over five minutes later."""
         closed = of.moment(self.closed_at)
         return self.is_open or (closed is not None and closed > now + MOST_AHEAD)
 

@@ -133,7 +133,7 @@ class Span:
     until: datetime
 
     def holds(self, text: str) -> bool:
-        """Return whether a timestamp is in the span; an unreadable timestamp is."""
+        """Return whether a timestamp is in the span; an unreadable one counts as inside."""
         at = moment(text)
         return at is None or self.since <= at < self.until
 
@@ -155,8 +155,7 @@ Kind = TypeVar("Kind", bound=Record)
 class PageShape(Generic[Kind]):
     """The form of a page: records of one kind in the list `member`.
 
-    `required` are the fields that the API document requires in every page, of the list and
-    `pagination`.
+    `required` has those of the list and `pagination` that the API document requires in every page.
     """
 
     member: str
@@ -178,7 +177,7 @@ class Allowance:
     missing: int = 0
 
     def use_page(self) -> bool:
-        """Use one page, and record where there is none left."""
+        """Use one page; return False, and record the cut, if no page is left."""
         if self.left is None:
             return True
         if self.left <= 0:
@@ -188,9 +187,9 @@ class Allowance:
         return True
 
     def note_end(self, read: int, announced: int, *, whole: bool) -> None:
-        """Record what a listing announces and does not have.
+        """Record how many of the announced records a listing lacks.
 
-        Raises CutListing where all are wanted.
+        With `whole`, raises CutListing for such a listing.
         """
         if announced > read and whole:
             raise CutListing(f"the listing ends after {read:,} of {announced:,}")

@@ -43,7 +43,7 @@ Elsewhere: TypeAlias = Mapping[str, Template]
 
 
 def conceal(live: Json, declared: Json, shape: Shape) -> Json:
-    """Return live with the value of each secret replaced by the template that it was sent for.
+    """Return `live` with the value of each secret replaced by the template that sent it.
 
     The place decides the template, so two secrets with one value are never mixed up, nor are a
     secret and an equal plain text. Where no template is declared, a text equal to a secret is
@@ -103,10 +103,10 @@ def _partners(live: list[Json], declared: list[Json], shape: Shape) -> dict[int,
 
 
 def is_seal_of(live: Json | Missing, sealed: Json | Missing, salt: str) -> bool:
-    """Return whether a live value is what a journal keeps: plain text, or a seal of the value.
+    """Return whether a live value equals what a journal keeps: plain text, or the seal of a value.
 
-    The live value may be hidden here by another template with the same value, or not at all, where
-    the secret has another value now.
+    In `live`, the value may be hidden by another template with the same value. It is not hidden
+    where the secret has another value now.
     """
     if isinstance(live, dict) and isinstance(sealed, dict):
         return live.keys() == sealed.keys() and all(
@@ -123,16 +123,16 @@ def is_seal_of(live: Json | Missing, sealed: Json | Missing, salt: str) -> bool:
 
 
 OtherHomes: TypeAlias = Mapping[Key, Sequence[ItemPosition]]
-"""Other places of an item: it may have been moved to another list, or be about to be."""
+"""Other places of an item, which may have been moved to another list, or is about to be moved."""
 
 
 def shown(
     found: Iterable[Difference], live: Json, written: Sequence[Json], shape: Shape
 ) -> Iterator[Difference]:
-    """Yield the differences, hidden where a secret is or was declared: live may have an older one.
+    """Yield the differences, hidden where a secret is or was declared.
 
-    `written` are all declarations that live may have, several with a write in doubt: what was sent
-    comes before what is about to be sent.
+    Live may have an older secret. `written` are all declarations that live may have, several with a
+    write in doubt: what was sent comes before what is about to be sent.
     """
     sealed = _sealed_homes(live, written, shape)
     for difference in found:
@@ -228,7 +228,7 @@ def _all_veiled(live: Json, written: Sequence[Json | Missing], shape: Shape, vei
 def _sealed_homes(
     live: Json, written: Sequence[Json | Missing], shape: Shape
 ) -> list[tuple[Json | Missing, OtherHomes]]:
-    """Return each document that has a secret, and the items in it, by the live items they match."""
+    """Return each document that has a secret, with its items by the keys of matching live items."""
     found: list[tuple[Json | Missing, OtherHomes]] = []
     if not any(map(holds_seal, written)):
         return found

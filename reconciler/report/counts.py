@@ -169,7 +169,7 @@ _INDENT = "      "
 
 
 def no_manifests(where: Sequence[str], *, is_finding: bool = False) -> str:
-    """Return what to do where nothing is declared, unless a complaint says it."""
+    """Return what to do where nothing is declared; with `is_finding`, only that it is so."""
     nothing = f"there are no manifests in {', '.join(map(safe, where))}"
     if is_finding:
         return nothing
@@ -189,7 +189,10 @@ def misplaced_plan(path: str) -> str:
 
 
 def none_for(environment: str, elsewhere: int, environments: Sequence[str]) -> str:
-    """Return what to do where every resource is limited to other environments; "" is any."""
+    """Return what to do where every resource is limited to other environments.
+
+    The `environment` "" means any.
+    """
     others = ", ".join(safe(text) for text in environments if text != environment)
     choose = f"choose another with -e ({others}), or " if environment and others else ""
     here = f"the environment {safe(environment)}" if environment else "any environment"

@@ -278,7 +278,7 @@ def _note(part: _Part, others: Mapping[str, _Part], *, later: bool) -> str:
 def _moved(part: _Part, other: _Part, *, later: bool) -> bool:
     """Return whether a part moved.
 
-    As in the list of fields, the fewest parts of a list count as moved.
+    As in the list of fields, as few parts of a list as possible count as moved.
     """
     if part.parent != other.parent:
         return True
@@ -466,7 +466,7 @@ class RankingSides:
 def ranking_sides(
     picture: Ranking, before: Json | Missing, after: Json | Missing, model: type[Part], shape: Shape
 ) -> RankingSides:
-    """Return two lists compared by the names of their items; the fewest possible count as moved."""
+    """Return two lists, compared by the names of their items; as few as possible count as moved."""
     for step in picture.items:
         shape = shape.at(step)
     old, new = (_named(picture, value_at(side, picture.items)) for side in (before, after))

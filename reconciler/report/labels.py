@@ -251,7 +251,7 @@ def singular(key: str) -> str:
 
 
 MOST_DIGITS = 18
-"""For a number written as text. A longer text is no time, and is shown as text."""
+"""The most digits of a number in a text. A longer text is no time, and is shown as text."""
 
 _MILLISECONDS = {Unit.MILLISECONDS: 1, Unit.SECONDS: 1_000, Unit.MINUTES: 60_000}
 _COUNTED = re.compile(r"(\d+)_([A-Z]+)")

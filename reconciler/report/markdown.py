@@ -19,10 +19,10 @@ ANNOTATIONS_OF_A_LEVEL = 10
 """Annotations that the runner keeps of one step; of a job it keeps 50."""
 
 SHOWN_ANNOTATIONS = 9
-"""For each level; the tenth annotation counts the rest."""
+"""Annotations of each level that are shown. The tenth annotation has the number of the others."""
 
 LARGEST_OUTPUTS = 1 << 20
-"""For all outputs of one job."""
+"""The limit of all outputs of one job together, in bytes."""
 
 SHOWN_SARIF_RESULTS = 5_000
 """Code scanning accepts 25,000 results of a run and keeps this many."""
@@ -132,7 +132,7 @@ WHOLE_DRIFT = "what `drift -v` prints"
 WHOLE_ADOPTION = "the diff of the manifests"
 NOTICE_BYTES = 200
 LONGEST_NAME = 80
-"""For a foreign name in a sentence or a table; the beginning of a name identifies it."""
+"""The limit of a foreign name in a sentence or a table; the beginning of a name identifies it."""
 
 
 OPEN_BELOW_LINES = 10

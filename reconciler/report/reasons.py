@@ -40,7 +40,10 @@ def notes_of(change: model.Change) -> tuple[str, ...]:
 
 
 def reported_notes(change: model.Change, mark: ValueMark = str) -> tuple[str, ...]:
-    """Return the notes on a change. A new or kept resource leaves out what its evidence shows."""
+    """Return the notes on a change.
+
+    For a new or kept resource, the notes that its evidence already shows are left out.
+    """
     silent = change.action not in (model.Action.UPDATE, model.Action.BLOCKED)
     where = places_in(change)
     return tuple(

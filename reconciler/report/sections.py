@@ -60,9 +60,9 @@ Section = TypeVar("Section", bound=model.PlanSection)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SectionFormats(Generic[Section]):
-    """The formats of one class of sections; what is left out shows nothing.
+    """The formats of one class of sections; a format that is left out shows nothing.
 
-    `members` and `change_members` are of the JSON of a plan and of a change. `lines` and
+    `members` and `change_members` return members of the JSON of a plan and of a change. `lines` and
     `change_lines` are for a terminal. In a comment, `changes_markdown` and `markdown` come next to
     the table, `owners_markdown` is a list of the owners of changes, and `end_markdown` comes last,
     within a number of bytes. `html` and `change_html` are markup. `notices` are what a reviewer

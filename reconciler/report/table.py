@@ -46,9 +46,10 @@ _PAINT = re.compile(r"\x1b\[[0-9;]*m")
 
 
 def fitted(text: str, style: Style) -> str:
-    """Return the text with lines broken between words at the terminal's width; a pipe breaks none.
+    """Return the text with its lines broken at the terminal's width, between words.
 
-    Continuation lines are indented. A word that is wider than the terminal stays whole.
+    Without a terminal no line is broken. Continuation lines are indented. A word that is wider than
+    the terminal stays whole.
     """
     if not style.terminal:
         return text

@@ -86,8 +86,8 @@ def timing_lines(
 ) -> Iterator[str]:
     """Yield where the time of a run went, in seconds: rows that add up to the whole, as printed.
 
-    `start` is the processor time of starting, and `processor` the processor time of all. What ran
-    side by side, or inside a row, follows apart.
+    `start` is the processor time of starting, and `processor` the processor time of all. Rows for
+    what ran in parallel, or inside another row, follow separately.
     """
     done = Counter[progress.Deed]()
     apart: list[str] = []

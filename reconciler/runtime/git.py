@@ -41,7 +41,7 @@ _ONLY_READING = {
 def _no_bare(folder: Path) -> tuple[str, ...]:
     """Return the options for a folder of a checkout, which is no repository by itself.
 
-    A branch can bring the files of one there, and its settings would run programs.
+    A branch can add the files of a repository there, and its settings would run programs.
     """
     is_checkout = any((above / ".git").exists() for above in (folder, *folder.parents))
     return ("-c", "safe.bareRepository=explicit") if is_checkout else ()
@@ -145,6 +145,6 @@ def _quiet(environ: Mapping[str, str]) -> dict[str, str]:
         if not (name.startswith(_SECRET) or name in KEY_VARIABLES)
         and (not name.startswith("GIT_") or _KEPT.match(name))
     }
-    # In a session of its own ssh finds no terminal; how it is run is left to the settings.
+    # In its own session ssh finds no terminal. The user's settings decide how ssh is run.
     quiet = {"LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0", "SSH_ASKPASS_REQUIRE": "never"}
     return {**kept, **proxies_beyond(environ), **quiet}

@@ -145,8 +145,9 @@ WaitKind: TypeAlias = tuple[Deed, str] | type[Wait]
 class Waits:
     """The notes of one run. `clock` never goes back.
 
-    `spent` are the totals of what has ended. Parallel steps and waits each count in full, but
-    `shares` counts each moment once: for the newest step, or for the newest wait outside steps.
+    `spent` are the totals of what has ended. In `spent`, parallel steps and waits each count in
+    full. In `shares`, each moment counts once: for the newest step, or for the newest wait outside
+    steps.
     """
 
     clock: Callable[[], float] = time.monotonic

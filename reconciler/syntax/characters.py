@@ -139,7 +139,7 @@ _NOT_FINITE = re.compile(r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")
 
 
 class BadScalar(Exception):
-    """A plain scalar that no JSON document can carry; `code` is of `finding.CODES`."""
+    """A plain scalar that no JSON document can carry; `code` is a code of `diagnostic.CODES`."""
 
     def __init__(self, code: str, message: str, suggestion: str = "") -> None:
         super().__init__(message)
@@ -268,7 +268,7 @@ _PROBLEMS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Misplaced:
-    """The offset of an error of a text, from 0, which the parser may report later; how, and code.
+    """An error of a text and its offset, from 0. The parser may report a later place.
 
     `text` is what belongs there, "" if that is not known.
     """
@@ -287,7 +287,8 @@ _NO_TEXT = frozenset(("", *" \n\r\t\"'[]{}"))
 def spoken_problem(problem: str, context: str, here: str, before: str = "") -> str:
     """Return a plain message for a YAML parser problem; `here` is the text from its place on.
 
-    `before` is the text from the enclosing bracket on; "{line}" is replaced by its line.
+    `before` is the text from the enclosing bracket up to there. A message may contain "{line}",
+    which the caller replaces by the line of that bracket.
     """
     if here[:1] == "\t":
         return _NO_TABS
@@ -306,7 +307,7 @@ def spoken_problem(problem: str, context: str, here: str, before: str = "") -> s
 
 
 def is_begun_earlier(problem: str) -> bool:
-    """Return whether the error of a late problem is where the parser began to look."""
+    """Return whether an error is at the place where the parser began to look."""
     return problem in {
         # A quoted text goes on to the end of its document.
         "found unexpected end of stream",

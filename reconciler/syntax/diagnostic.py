@@ -56,7 +56,7 @@ AUDITED: Final[Mapping[str, str]] = _titles("A")
 
 
 class Advice(str):
-    """A suggestion that says in a sentence what to do, and is no replacement text."""
+    """A suggestion that is a sentence about what to do, not a replacement text."""
 
     __slots__ = ()
 

@@ -33,7 +33,7 @@ def display_name(path: Path, root: Path) -> str:
 
 
 def printable_name(name: str) -> str:
-    """Return a name that is UTF-8: another could not be part of a report."""
+    """Return a name as valid UTF-8: any other name cannot be part of a report."""
     return os.fsencode(name).decode("utf-8", "backslashreplace")
 
 
@@ -71,7 +71,7 @@ def _steps(path: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=4096)
 def lead_to(parts: tuple[str, ...], globs: tuple[str, ...]) -> bool:
-    """Return whether globs match the parts of a path, or of what is around it.
+    """Return whether globs match the parts of a path, or of a folder around it.
 
     `**` is any number of parts, or none; at the end it is at least one.
     """

@@ -73,7 +73,7 @@ class Document:
     def node(self, path: Path, *, at_key: bool = False) -> SyntaxNode:
         """Return the nearest written node on a path: of a key, or of its value.
 
-        For a path to nothing, such as a missing field, it is the parent.
+        If there is nothing at the path, such as a missing field, it is the parent.
         """
         key = node = _tree_of(self.lines.text).documents[self.number]
         for step in path:
@@ -92,7 +92,7 @@ class Document:
         return self.lines.place_in_text(self.node(path, at_key=at_key).opening)
 
     def locate_spot(self, path: Path, spot: Spot) -> tuple[int, int]:
-        """Return line and column of a part of a text, or of the text if the part is not found.
+        """Return the line and column of a part of a text, or of the text if it has no such part.
 
         An escape may hide the part, or the text may be written at an anchor elsewhere.
         """
@@ -144,7 +144,7 @@ MOST_FLAWS = 1_000
 
 _FIRST = frozenset(("apiVersion", "kind"))
 _LATER = frozenset(("metadata", "spec"))
-"""Keys of a manifest, also of manifests of other tools: a project file has none of them."""
+"""Keys of manifests, also of other tools' manifests, that a project file never has."""
 
 
 class Stop(Exception):
@@ -267,12 +267,12 @@ OF_VARIABLE = Advice("write another value of the variable in the project file")
 
 @dataclass(frozen=True, slots=True)
 class DocumentText:
-    """A document and its file, where complaints are placed.
+    """A document and the file in which its complaints are placed.
 
-    `prefix` is the path from the document's root to the base of findings. `ref` is the resource
-    that the document declares, as far as known, and `item` the item of a `forEach` that it is made
-    of. `grafts` are parts that come from other texts, by their paths in findings. `note` is added
-    to messages.
+    `prefix` is the path from the document's root to the place at which the paths of findings begin.
+    `ref` is the resource that the document declares, as far as known, and `item` is the `forEach`
+    item that makes it. `grafts` are parts that come from other texts, by their paths in findings.
+    `note` is added to messages.
     """
 
     file: str
@@ -299,9 +299,9 @@ class DocumentText:
         return replace(self, prefix=(*self.prefix, step), grafts=grafts)
 
     def with_clear_names(self, findings: Iterable[Finding]) -> list[Finding]:
-        """Return findings; a field is not to be renamed to what another is, or should be, named.
+        """Return findings without suggestions that would give two fields one name.
 
-        Their advice names the fields.
+        Advice that names the fields replaces these suggestions.
         """
         found = [*findings]
         rivals: dict[tuple[str, Path, str], dict[str, list[int]]] = defaultdict(dict)

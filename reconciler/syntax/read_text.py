@@ -271,7 +271,7 @@ class _Reader:
             self.flaws.note_character(start, found)
 
     def unusual_key(self, value: Json, event: Any) -> str:
-        """Return an empty, non-text or merge key as text, and record errors.
+        """Return a key that is empty, no text, or a merge key as text, and record errors.
 
         Raises Stop for a decimal comma.
         """
@@ -345,7 +345,7 @@ def read_here(file: File, roots: Sequence[Path]) -> ReadResult:
 
 @dataclass(slots=True)
 class ReadAhead:
-    """The results that were read ahead, for files that are taken in their order.
+    """The results that were read ahead. Files must be taken in the order in which they are read.
 
     `shares` are the outputs of the processes, by the files that they read.
     """
@@ -462,9 +462,9 @@ class Sources(Generic[Judged]):
     """Reader of the files of a run, with size limits. `kept` keeps readings and reports (`Judged`).
 
     `arrived` is a file with its reading, made ahead by another process; it is used once. `paths`
-    are all files that were read, `instead` are the texts that files would have after a repair.
-    Values made and files `included` are counted over all environments, because all of them are in
-    memory together.
+    are all files that were read, `instead` are the texts that files would have after a repair. The
+    limits of made values and `included` files are for all environments together, because all are in
+    memory at once.
     """
 
     roots: tuple[Path, ...]

@@ -85,7 +85,7 @@ def decimal_comma(text: str, offset: int, key: str) -> Misplaced | None:
 
 
 def _bracketed(text: str, offset: int) -> Misplaced | None:
-    """Return a value between braces with a bracket at a place; None if its end is not certain."""
+    """Return a value between braces that has a bracket inside; None if its end is not certain."""
     start = text.rfind("\n", 0, offset) + 1
     key = _FLOW_KEY.fullmatch(text, start, offset) if offset - start <= LONGEST_LINE else None
     if key is None or text[offset : offset + 1] not in ("[", "{"):
@@ -142,7 +142,7 @@ def _value_at(text: str, offset: int) -> tuple[int, str] | None:
     start = text.rfind("\n", 0, offset) + 1
     end = text.find("\n", offset)
     end = len(text) if end < 0 else end
-    # A line of a megabyte may have a thousand tags, and is searched for each.
+    # A line of a megabyte may have a thousand tags, and is searched again for each tag.
     line = _VALUE.fullmatch(text[start:end]) if end - start <= LONGEST_LINE else None
     if line is None or not line["value"] or len(line["value"]) > LONGEST:
         return None
@@ -165,7 +165,7 @@ _TAG: Final = re.compile(r"!!|!<|![A-Za-z][\w/-]*(?:\s|$)")
 
 
 def marked(text: str, offset: int) -> str:
-    """Return in quotes a value that was read as an alias or a tag for its first `*` or `!`.
+    """Return a value in quotes, if its first `*` or `!` was read as an alias or a tag by mistake.
 
     Returns "" if it must be an alias or a tag.
     """

@@ -34,8 +34,8 @@ class SyntaxNode:
     """One node from `start` to `end`, without the white space and comments after it.
 
     `start` is after an anchor, which begins at `opening`. An alias has its own place, and `means`
-    is the node that it repeats. A mapping has as many `keys` as `values`. `until` is where a block
-    text ends with the empty lines after it.
+    is the node that it repeats. A mapping has as many `keys` as `values`. `until` is the end of a
+    block text, including the empty lines after it.
     """
 
     opening: int

@@ -170,7 +170,8 @@ def laid_block(source: str, column: int, indent: int) -> tuple[str, list[str], i
     """Return a block scalar of a block at a column, with another indentation.
 
     These are its header with a comment, its indented lines, its length in the source, and whether
-    it keeps the empty lines after it. Only if it keeps them are they part of the length.
+    it keeps the empty lines after it. Those empty lines are part of the length only if the block
+    keeps them.
     """
     found = _HEADER.match(source)
     assert found is not None  # noqa: S101 - the parser found one
@@ -352,7 +353,7 @@ class _Writer:
             self._scalar(node, layer, column)
 
     def _approach(self, gap: str, layer: _Layer | None, *, joins: bool) -> int:
-        """Write the text before a node; return the node's column, in case it begins a line.
+        """Write the text before a node; return the column that the node gets if it begins a line.
 
         Without `joins`, a node on a line below its key stays on a line of its own.
         """

@@ -107,7 +107,7 @@ def _project_files(folder: Path) -> Iterator[Path]:
 
 
 def _said(text: str) -> Mapping[str, Any]:
-    # The import takes as long as everything else here.
+    # This import takes as long as all other code here.
     from yaml import CSafeLoader, YAMLError, load  # noqa: PLC0415 - see above
 
     try:

@@ -206,12 +206,12 @@ class Each:
 class Scope:
     """The names that expressions may use in one environment.
 
-    `secrets` is None where none are needed, as in `validate`: then any name is accepted and no
-    value is read. `salt` returns the salt of their seals. `withheld` lists what no manifest may use
+    `secrets` is None where no secret is needed, as in `validate`: then any name is accepted and no
+    value is read. `salt` returns the salt of the seals. `withheld` lists what no manifest may use
     as a secret. `today` is the date for exemptions and rules. With `ruled`, the project's own rules
     are checked. Resources outside `selection` need no secrets, and the secrets in `unread` are not
-    needed. `why_unset` returns why the value of a secret is not available. With `may_lack`, where
-    nothing is sent, a secret that is not set differs from every live value.
+    needed. `why_unset` returns why the value of a secret is not available. With `may_lack`, for
+    runs that send nothing, a secret that is not set counts as different from every live value.
     """
 
     environment: str
@@ -276,7 +276,7 @@ UNSET: Final = "not set"
 
 def value_of_secret(name: str, scope: Scope) -> SecretHole:
     """Return the hole of a secret with its value in this run, even if it may not be used."""
-    # Test for None only: a mapping that looks values up is empty by its length.
+    # Test for None only: a mapping that looks up values on request has the length 0.
     if scope.secrets is None or name in scope.unread:
         return SecretHole(name, "", "not read")
     value = "" if scope.withheld.why(name, "") else scope.secrets.get(name, "")

@@ -64,7 +64,7 @@ LIKELY: Final = frozenset(
 _OF_QUERY: Final = "L901"
 
 _OF_TEXT: Final = frozenset(("M101", "M104", "M106", "M107"))
-"""Codes of places that the parser cannot read, or reads otherwise than meant."""
+"""Codes of places that the parser cannot read, or reads differently from what the author meant."""
 
 _AS_WRITTEN: Final = frozenset(("M204", "M301", "M311", "M314"))
 """Codes with suggestions that are YAML. Others are plain text, in the quotes of the place."""
@@ -258,7 +258,7 @@ def _inside(node: SyntaxNode, path: Place) -> Iterator[_Place]:
     names = [key.text for key in node.keys]
     for nth, (key, value) in enumerate(node.pairs()):
         inner = (*path, nth if key is None else key.text)
-        # The key comes first: it is meant wherever both begin at one place.
+        # The key comes first: where key and value begin at one place, the key is meant.
         if key is not None:
             yield _Place(inner, key, names)
         yield _Place(inner, value)

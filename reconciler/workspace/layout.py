@@ -246,7 +246,8 @@ def literal_block(value: str, indicator: int = 0) -> list[str] | None:
 def _rewrapped(source: Sequence[str], value: str) -> list[str] | None:
     """Return the lines of a folded text, broken where the old lines were as far as they agree.
 
-    `source` are the old lines, and their words are the old text. Returns None where blanks count.
+    `source` are the old lines, and their words are the old text. Returns None where blanks have a
+    meaning.
     """
     if (
         value != " ".join(value.split(" "))

@@ -181,7 +181,7 @@ _Value = TypeVar("_Value", bound="Json | Missing")
 
 
 def spelled_like(value: _Value, written: Json | Missing, shape: Shape = ANY) -> _Value | int:
-    """Return a whole number as an integer where the manifest has one.
+    """Return a whole number as an integer where the manifest has an integer.
 
     Services answer 97 as 97.0, and long numbers as text.
     """
@@ -395,9 +395,9 @@ def parts_of_edit(ref: Ref, original: Original, edit: Edit) -> list[_Change]:
 
 @dataclass(frozen=True, slots=True)
 class _Home:
-    """A value that an edit is of, at a path of the document that it is written in.
+    """A value that is edited, and its path in the document that it is written in.
 
-    An export may spell its fields otherwise, and lacks the first `dropped` steps of each place.
+    An export may spell its fields differently, and its paths lack the first `dropped` steps.
     """
 
     value: Json

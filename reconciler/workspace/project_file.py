@@ -152,8 +152,8 @@ class CheckedSetting(Protocol):
 def added_findings(settings: ProjectFile, gone: Collection[Place] = ()) -> Iterator[Finding]:
     """Yield the findings of the settings of features in each environment.
 
-    An environment with an invalid setting of a feature has none, as a setting may need another.
-    `gone` has the places of invalid settings.
+    An environment with an invalid setting of a feature yields none, as settings may depend on each
+    other. `gone` has the places of invalid settings.
     """
     for name, environment in settings.environments.items():
         if any(

@@ -129,11 +129,10 @@ def without_nulls(patch: Json) -> Json:
 
 
 Patches: TypeAlias = dict[tuple[int, str], tuple[Json, list[Finding], list[Finding]]]
-"""Findings about patches, by the `id` of each and its environment. The patch is kept with them.
-
-The first list is for every environment, the second only for other environments than its own. With
-"" as the environment, findings about all `overrides`, by their `id`.
-"""
+"""Findings about patches, by the Python `id` of the patch and its environment. The patch is kept
+with them, so that its `id` stays in use. The first list is for every environment, the second only
+for environments other than that of the patch. Under "" as the environment are the findings about
+all `overrides`, by their `id`."""
 
 
 def override_findings(
@@ -397,6 +396,6 @@ def uses_of(known: dict[str, ForEachItems], items: ForEachItems, value: Json) ->
     shared = items.text.grafts.get((FOR_EACH,))
     if shared is not None and not isinstance(value, list):
         return known.setdefault(shared.text.file, items)
-    # Items of the project file are for all manifests, and not all manifests may be read.
+    # Items of the project file are for all manifests, and this run may not read all of them.
     own = items if isinstance(value, list) else replace(items, values=[])
     return known.setdefault(f"{items.text.file} {len(known)}", own)

@@ -51,7 +51,7 @@ class Revision:
 def branching_point(folder: Path, asked: str, flag: str = "--changed-since") -> Revision:
     """Return the last common commit of a revision and the current checkout.
 
-    That is the meaning of "since main": the changes made here, without what main got meanwhile.
+    That is what "since main" means: the changes made here, without the later changes of main.
     Raises UsageError if there is none; `flag` is the option to name in messages.
     """
     if not asked or asked.startswith("-"):
@@ -237,7 +237,7 @@ def declared_at(
     wrong += [
         f"{submodule} is a submodule: git has its files elsewhere" for submodule in sorted(hidden)
     ]
-    # Of some paths only these are read, so that a reference may have its target elsewhere.
+    # With `paths`, only these are read, so a reference may have its target elsewhere.
     may_lack = LOST_REFERENCE if paths else ""
     wrong += [_line_of(error) for error in workspace.errors if error.code != may_lack]
     return DeclaredRevision(

@@ -43,7 +43,7 @@ CUT: Final = Gone()
 
 @dataclass(frozen=True, slots=True, order=True)
 class Fork:
-    """An alias that was replaced by its text, as the part that it repeats has another value now."""
+    """An alias that was replaced by a copy, as its value now differs from that of the anchor."""
 
     line: int
     anchor: str

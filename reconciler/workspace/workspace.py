@@ -69,14 +69,14 @@ _OF_MANIFESTS: Final = ("manifests", "left_out", "beside")
 
 
 LEFT_OUT = frozenset(("salt", "today", "why_unset"))
-"""Fields of a scope that are in no key. Seals are made again, an entry has its day, and a secret
-that cannot be read causes a complaint, so that nothing is kept."""
+"""Fields of a scope that are in no key. Seals are made again, and the day is in the entry. A secret
+that cannot be read is an error, and then nothing is cached."""
 
 
 def about_scope(scope: Scope, cache: Cache) -> dict[str, Json]:
     """Return each field of a scope except those of `LEFT_OUT`.
 
-    For secrets it says only whether there are any: they are compared one by one.
+    Of secrets, the result says only whether there are any: their values are compared one by one.
     """
     withheld = scope.withheld
     values: dict[str, Json] = {
@@ -153,8 +153,8 @@ class Lookup:
     ) -> Mapping[str, CachedFields]:
         """Keep workspaces and the digests of the files that were read, unless there are errors.
 
-        Returns their fields by environment as `get` will, with manifests that need less memory, or
-        none.
+        Returns what `get` will return, in which manifests need less memory; empty where there are
+        errors.
         """
         if any(complaint.is_error for values in made for complaint in values["complaints"]):
             return {}
@@ -339,7 +339,7 @@ def _opened_spec(
 
 
 def _plain(value: object) -> CachedJson:
-    """Return what JSON has no form for as a list of its fields, a day as text."""
+    """Return a value that JSON cannot express: an object as a list of its fields, a day as text."""
     match value:
         case date():
             return value.isoformat()
@@ -380,7 +380,7 @@ def _member(held: CachedJson) -> Member | None:
 
 
 MOST_IN_ALL = 10 * MOST_COMPLAINTS
-"""Limit of complaints in all environments: one mistake counts in each environment."""
+"""Limit of complaints in all environments. A mistake counts once for each environment."""
 
 
 NOTHING: Mapping[Path, str] = MappingProxyType({})
@@ -393,11 +393,11 @@ class Workspace:
 
     `elsewhere` are manifests that `metadata.environments` limits to other environments. `read` are
     all files that were read, also exports. `suppressed` are the complaints that are not reported,
-    with the reason; `idle` are comments that ignore nothing here. `left_out` was not selected, and
-    `unheeded` counts its errors. `side_files` is what files that are no manifests hold, by the
-    setting that names them. `unselected` are the members of `elsewhere` that would not be selected
-    there either. `beside` are the manifests of files that the run is not about, None if these files
-    were not read.
+    with the reason; `idle` are comments that ignore nothing here. `left_out` are the manifests that
+    were not selected, and `unheeded` is the number of their errors. `side_files` has the content of
+    files that are no manifests, by the setting that names them. `unselected` are the members of
+    `elsewhere` that would not be selected there either. `beside` are the manifests of files that
+    the run is not about, None if these files were not read.
     """
 
     manifests: tuple[Manifest, ...] = ()

@@ -120,7 +120,7 @@ MOST_REPAIRS: Final = 8
 
 
 def _is_repaired(query: Query, wrong: QueryProblem) -> bool:
-    """Return whether a query can be parsed with what is meant, and what is meant after that."""
+    """Return whether a query can be parsed after one repair, or after a few repairs in turn."""
     text: str = query.text
     left: QueryProblem | None = wrong
     for _ in range(MOST_REPAIRS):
@@ -212,7 +212,7 @@ def _twins(loader: Loader) -> Iterator[Complaint]:
 
 
 def _shared_ids(loader: Loader) -> Iterator[Complaint]:
-    """Yield a warning for each id that services count up, if several environments use it."""
+    """Yield a warning for each sequential id, such as 7, that several environments use."""
     for manifest in loader.declared:
         metadata = _written_metadata(manifest)
         value = metadata.get("id") if manifest.manifest.remote_id is not None else None
@@ -249,7 +249,7 @@ def complain_of_lost_references(loader: Loader) -> None:
     """Report the references that have no target in this environment."""
     known = dict.fromkeys(loader.elsewhere, False)
     known |= {manifest.manifest.ref: True for manifest in loader.declared}
-    # A manifest that cannot be read has its own complaint, so a reference to it is valid.
+    # A manifest that cannot be read has a complaint already, so a reference to it gets none.
     known |= dict.fromkeys(loader.unusable, True)
     errors: dict[str, Complaint] = {}
     for complaint in loader.complaints if loader.broken else ():
@@ -311,7 +311,7 @@ def _cycle_from(start: Ref, by_ref: Mapping[Ref, DeclaredManifest], done: set[Re
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckedWorkspace:
-    """The input of a check: the key of the cache of workspaces covers all of it.
+    """The input of a check. The key of cached workspaces covers all of it.
 
     `complaints` are those of earlier checks, `elsewhere` the resources of other environments.
     """

@@ -157,7 +157,7 @@ def _name_once(name: str, real: Path) -> None:
 def _sync(descriptors: Sequence[int]) -> None:
     """Wait until files are on the disk, in parallel: one after another would take much longer."""
     with ThreadPoolExecutor(SYNCED_AT_ONCE) as pool:
-        # The results are what raises.
+        # Reading the results raises the errors.
         list(pool.map(os.fsync, descriptors))
 
 

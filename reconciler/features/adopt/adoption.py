@@ -69,8 +69,8 @@ class Adoption:
     """The result of adopting one resource.
 
     `edit` changes its `spec`, and `base` is recorded in the journal. `last` is the last live edit.
-    `why`, or the `reasons` of a plan, is why it is blocked. It is `settled` if git declares nothing
-    that was not applied. `live` is the live document as it may be shown, and `applied` the document
+    `why`, or the `reasons` of a plan, is why it is blocked. `settled` means that the manifest has
+    no unapplied changes. `live` is the live document as it may be shown, and `applied` the document
     at the last apply. `unseen` are paths with unknown live values. `ignored` counts differences
     that the project file expects. `elsewhere` lists other environments that the edit changes too.
     """
@@ -96,12 +96,12 @@ class Adoption:
 
     @property
     def git_waits(self) -> bool:
-        """Return whether it was not edited live, and its manifest has unapplied changes."""
+        """Return whether only the manifest changed, and its changes are not applied yet."""
         return self.state == "same" and self.applied is not ABSENT and not self.settled
 
     @property
     def is_only_noted(self) -> bool:
-        """Return whether only the journal records what is live; its manifest does not change."""
+        """Return whether the adoption only adds a journal entry; the manifest does not change."""
         return self.state == "adopted" and self.edit is None
 
 

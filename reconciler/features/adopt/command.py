@@ -101,13 +101,14 @@ def without_expected(
 
 
 IsHeld: TypeAlias = Callable[[Difference], bool]
-"""Returns whether a place, by its live and its wanted value, is to be as wanted."""
+"""Returns whether a place keeps the wanted value, given a difference of its live and wanted values.
+"""
 
 
 def _held(
     live: Json | Missing, wanted: Json | Missing, shape: Shape, path: Place, is_held: IsHeld
 ) -> Json | Missing:
-    """Return a part of live in which each place that is held is as in `wanted`."""
+    """Return a part of live in which each place that `is_held` keeps the value of `wanted`."""
     if is_held(Difference(path, live, wanted)):
         return wanted
     if isinstance(live, dict) and isinstance(wanted, dict):
@@ -147,7 +148,8 @@ class Scene:
     """The inputs that all adoptions of a run share.
 
     `rules` are the options of each merge. `told` has, by resource, the reasons why its object is
-    not certain, or not in the journal yet. What rules of `ignore` cover is left alone.
+    not certain, or not in the journal yet. Differences that rules of `ignore` cover are not
+    adopted.
     """
 
     place: PlanTarget
@@ -275,10 +277,10 @@ def _merged(manifest: model.Manifest, written: Json, scene: Scene, memory: Memor
 def _as_expected(
     kind: Kind, seen: model.Seen, base: Json | Missing, memory: Memory, salt: str
 ) -> tuple[Json, frozenset[Place]]:
-    """Return live with only its edits, and the places that the service itself changed.
+    """Return live with only the edits of people, and the places that the service itself changed.
 
-    These are no edits: values that the service rewrote after the last write, fields that it does
-    not return, and our own secrets with another value.
+    No edits are: values that the service rewrote after the last write, fields that it does not
+    return, and our own secrets with another value.
     """
     live = seen.document
     if base is ABSENT:

@@ -1,8 +1,9 @@
 """Three-way merge, field by field, of live edits into what git declares. Pure.
 
-The base is what was last applied or adopted. A field that differs from it live was edited. A field
-that differs from it in git waits to be applied. A field that differs in both is a conflict, unless
-both are equal. A field that was never declared is the service's own, and is left alone.
+The base is what was last applied or adopted. A field that differs from the base live was edited. A
+field that differs from the base in git waits to be applied. A field that differs in both is a
+conflict, unless live and git are equal. A field that was never declared is the service's own, and
+is left alone.
 """
 
 from __future__ import annotations
@@ -68,7 +69,10 @@ class MergeInputs:
     shown: Json | Missing
 
     def at(self, declared: str | int | None, live: str | int | None) -> MergeInputs:
-        """Return the sides of a field or item, by its step as declared, and live; None for none."""
+        """Return the sides of a field or item.
+
+        `declared` and `live` are its steps, None where it is absent.
+        """
         return MergeInputs(
             written=_inside(self.written, declared),
             ours=_inside(self.ours, declared),
@@ -219,7 +223,7 @@ class KeyedList:
         return side.get(key_of(self.shape, name), ())
 
     def _base(self, name: str) -> Json | Missing:
-        """Return what was last applied of an item, in whichever list it was then."""
+        """Return the last applied value of an item, whichever list it was in."""
         if name in self.base:
             return self.base[name]
         homes = self._homes(self.merge.base, name)
@@ -295,7 +299,7 @@ class KeyedList:
     def _moves(self, base: Sequence[str], live: Sequence[str]) -> Iterator[Adopted]:
         """Yield the smallest set of items that explains the new order, with their moves."""
         was, now = ({name: nth for nth, name in enumerate(names)} for names in (base, live))
-        # As the reports of drift, which compare live with what was applied.
+        # Reports of drift do the same: they compare live with what was applied.
         shifted = shifted_in([now[name] for name in base if name in now])
         for name, place in now.items():
             if name in was and place in shifted:
@@ -305,7 +309,7 @@ class KeyedList:
 def secret_places(
     document: Json | Missing, shape: Shape, besides: Container[Key] = frozenset()
 ) -> Iterator[Path]:
-    """Yield the places that may hold a secret or are hidden, except items with some names.
+    """Yield the places that may hold a secret or are hidden, except in the items `besides`.
 
     A list of items without names is one place.
     """
@@ -417,7 +421,10 @@ class Merged:
         return Within(fields) if fields else None
 
     def _keys(self, sides: MergeInputs, shape: Shape) -> list[str]:
-        """Return the fields to merge: the declared, and those that live chose as an alternative."""
+        """Return the fields to merge.
+
+        These are the declared fields, and their alternatives that live has instead.
+        """
         known = [value for value in (sides.base, sides.ours) if isinstance(value, dict)]
         declared = list(dict.fromkeys(key for value in known for key in value))
         ousted = shape.ousted_by(dict.fromkeys(declared)) if shape.alternatives else frozenset()
@@ -582,7 +589,7 @@ class Merged:
 
     @staticmethod
     def _is_settled(sides: MergeInputs, shape: Shape) -> bool:
-        """Return whether live is as in git or as in the base, so that nothing was edited."""
+        """Return whether live equals git or the base, so that there is no edit to adopt."""
         return agrees(sides.live, sides.ours, shape) or agrees(sides.live, sides.base, shape)
 
     def _unnamed(self, sides: MergeInputs, shape: Shape, path: Path, at: Path) -> Edit | None:

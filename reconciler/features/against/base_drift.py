@@ -116,12 +116,12 @@ def _places(
 
 
 def strayed(live: Plan, base: Plan, unknown: Container[Ref] = ()) -> tuple[StrayedDocument, ...]:
-    """Return the resources that begin differently live than on the base branch, and the fields.
+    """Return the resources that are different live and on the base branch, with the fields.
 
-    Only what the service returned counts as live: neither what the journal remembers, nor a field
-    that is not in the answer. Of the `unknown` resources, the emulator refused the declaration of
-    the base branch. No field that holds a secret is returned: the plan against the base branch
-    knows no values of secrets.
+    Only values in the service's answer count as live. Values that only the journal has do not
+    count. Of the `unknown` resources, the emulator refused the declaration of the base branch. No
+    field that holds a secret is returned: the plan against the base branch knows no values of
+    secrets.
     """
     there = {change.ref: change for change in base.changes if change.ref not in unknown}
     known = _names(live), _names(base)

@@ -26,7 +26,7 @@ EXPECTED: Final = ("fires", "priority", "groups")
 ROW_FIELDS: Final = ("at", "application", "subsystem", "severity", "text", "repeat")
 REPEAT_FIELDS: Final = ("times", "every")
 MONDAY: Final = 1_704_067_200_000
-"""2024-01-01T00:00Z, in milliseconds: where a test starts that does not say when."""
+"""2024-01-01T00:00Z, in milliseconds: the start of a test that names no start."""
 
 _FIRST_YEAR, _LAST_YEAR = 1971, 2199
 
@@ -96,7 +96,7 @@ def moment(text: str) -> int | None:
 
 
 def time_at(value: Json, start: int) -> int | None:
-    """Return the time that a value is: a duration from `start`, or a timestamp."""
+    """Return the time that a value means: `start` plus a duration, or a timestamp."""
     if not isinstance(value, str):
         return None
     after = duration(value)
@@ -210,7 +210,7 @@ def _expectation(expect: Mapping[str, Any]) -> Expectation:
 
 
 def group_of(group: Json) -> tuple[tuple[str, str], ...]:
-    """Return a group in one order of its keys."""
+    """Return a group with its keys in a fixed order, so that groups can be compared."""
     items = group.items() if isinstance(group, dict) else ()
     return tuple(sorted((key, text_of(value)) for key, value in items))
 

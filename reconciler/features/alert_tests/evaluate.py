@@ -39,8 +39,8 @@ class AlertVerdict:
     """The result of an alert on rows. `fired` has the highest priority (1 is P1) of each group.
 
     `counted` is the number of rows that match, of numerator and denominator together; `ungrouped`
-    of these lack a key. `nearest` has for each rule the value that came nearest to firing, or
-    beyond it; None if none was judged.
+    of these lack a key. `nearest` has for each rule the value that came nearest to firing, or that
+    fired most clearly; None if no value was judged.
     """
 
     nearest: list[Judged | None]
@@ -68,8 +68,8 @@ def evaluate(
 ) -> AlertVerdict:
     """Evaluate an alert on rows in the order of their times, from `start` to `until`.
 
-    Both are milliseconds since 1970; without `until` it ends with the minute of the last row. Rows
-    after `until` do not count, nor do windows that end after it.
+    Both are milliseconds since 1970; without `until`, the evaluation ends with the minute of the
+    last row. Rows after `until` do not count, nor do windows that end after it.
     """
     run = _Run(alert, start, on_value)
     end = run.start
@@ -88,10 +88,10 @@ class _State(Protocol):
         """Count a row of a side."""
 
     def at(self, minute: int) -> float:
-        """Return the value of the window that ends then."""
+        """Return the value of the window that ends at `minute`."""
 
     def is_empty(self) -> bool:
-        """Return whether no row is in the window, or waits to be."""
+        """Return whether no row is in the window, or will enter it later."""
 
 
 class _Count:
@@ -124,7 +124,7 @@ class _Count:
 
 
 class _Quotient:
-    """A count by another one; without any row of both it is no number."""
+    """A count divided by another count; without any row of either, the value is not a number."""
 
     __slots__ = ("above", "below", "is_relative")
 
@@ -207,7 +207,7 @@ class _Run:
             self._begin((), self.start)
 
     def add(self, row: LogRow) -> int:
-        """Count a row, after all minutes before its own; return its minute."""
+        """Evaluate all minutes before that of the row, then count the row; return its minute."""
         # A window is closed at its end, and a row at the very start is in the first minute.
         bucket, alert = -(-(row.at + (row.at == self.begin)) // MINUTE), self.alert
         self.advance(bucket - 1)

@@ -61,8 +61,8 @@ class AlertRule:
 class Schedule:
     """The times at which an alert may fire: days (Monday is 0), and minutes of the day, in UTC.
 
-    The last minute is inside. One that ends before it starts goes past midnight; that part belongs
-    to the day on which it began.
+    The minute `end` is inside. If `end` is before `start`, the time goes past midnight; the part
+    after midnight belongs to the day of `start`.
     """
 
     days: frozenset[int]
@@ -188,7 +188,7 @@ _COMPARED_TO: Final = {
     "SAME_DAY_LAST_WEEK": (DAY, 7 * DAY),
     "SAME_DAY_LAST_MONTH": (DAY, 30 * DAY),
 }
-"""The window that is compared, and how much earlier the other one is, in minutes."""
+"""The compared window, and how much earlier the other window is, both in minutes."""
 
 
 def _relative(part: Mapped, priority: int) -> LogAlert:

@@ -47,10 +47,10 @@ Values = Callable[[LogRow], list[Json]]
 
 
 def values_of(name: str) -> Values:
-    """Return a function that lists the values of a field in a row: those of the text, else a label.
+    """Return a function that lists a row's values of a field, from its text, else from a label.
 
-    A name that ends with `metadata.applicationName`, `metadata.subsystemName` or
-    `metadata.severity` is that label, whatever is before it.
+    A name means a label if it ends with `metadata.applicationName`, `metadata.subsystemName` or
+    `metadata.severity`, whatever is before that.
     """
     last = name.rpartition(".")[2]
     label = (

@@ -79,7 +79,11 @@ def _any(clauses: Sequence[Matches]) -> Matches:
 
 
 def _list(children: Sequence[Any], field: str | None) -> Matches:
-    """Return what terms without an operator mean: all `+`, no `-` or `NOT`; without `+`, any."""
+    """Return how terms without operators match.
+
+    All terms with `+` must match, and none with `-` or `NOT`. Without any `+`, one of the other
+    terms must match.
+    """
     required = [_clause(child, field) for child in children if isinstance(child, lucene.Plus)]
     refused = [_clause(child, field) for child in children if isinstance(child, _REFUSED)]
     others = [
@@ -129,7 +133,7 @@ def _exists(name: str) -> Matches:
 
 
 def _holds(fits: _Fits, field: str | None) -> Matches:
-    """Return whether a value fits: of the field, or without one any value of the text."""
+    """Return whether a value of the field fits; without a field, any value of the row's text."""
     values: Values = (lambda row: [*all_values(row)]) if field is None else values_of(field)
     return lambda row: any(fits(text_of(value)) for value in values(row))
 
@@ -168,7 +172,7 @@ _SIGNS = re.compile(r"\\(.)|([*?])|([^\\*?]+)", re.DOTALL)
 
 
 def _wildcards(written: str) -> list[str] | None:
-    """Return expressions for what is between the `*` of a word; None for a word without any."""
+    """Return expressions for the pieces between the `*` of a word; None if it has no wildcard."""
     pieces, is_plain = [""], True
     for part in _SIGNS.finditer(written):
         if part[2] == "*":
@@ -182,7 +186,7 @@ def _wildcards(written: str) -> list[str] | None:
 def _glob(pieces: list[str]) -> _Fits:
     """Return whether a pattern is the whole of a value, or of one of its words, in any case.
 
-    Each piece is looked for after the one before it, so that no pattern takes long.
+    Each piece is looked for after the piece before it, so no pattern takes long.
     """
     first, *middle = [re.compile(piece, re.IGNORECASE | re.DOTALL) for piece in pieces]
     last = middle.pop() if middle else None
@@ -269,7 +273,7 @@ def _regex(written: str) -> str:
 
 
 _End: TypeAlias = tuple[str | None, bool]
-"""An end of a range, None for an open one; and whether it is inside."""
+"""An end of a range, None if the range is open there, and whether the end is inside."""
 
 
 def _ends(node: Any) -> tuple[_End, _End]:

@@ -1,6 +1,6 @@
 """Rows of an export of logs, and the removal of what looks like a secret or personal data.
 
-What it looks for are patterns: that nothing was found is no proof that nothing is there.
+It searches for patterns only, so finding nothing does not prove that a row has no secret.
 """
 
 from __future__ import annotations

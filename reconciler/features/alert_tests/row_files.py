@@ -43,7 +43,7 @@ class RowReader:
     def rows(self, test: AlertTest) -> Iterator[LogRow]:
         """Yield the rows of a test by time; there may be fewer where there are complaints."""
         if isinstance(test.logs, list):
-            # Wrong ones were reported when the manifest was read.
+            # Wrong rows were reported when the manifest was read.
             yield from rows_in_order(test.logs, test.start, lambda *_: None, sort=True)
             return
         folder = (self.root / test.place[0]).parent

@@ -1,4 +1,4 @@
-"""Tests of an alert, run: whether the alert does what each test expects, and what was seen."""
+"""Run the tests of an alert, and report what each expected and what was seen."""
 
 from __future__ import annotations
 

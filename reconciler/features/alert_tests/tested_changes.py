@@ -30,9 +30,10 @@ MOST_BARS: Final = 60
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DrawnTest:
-    """A test: `wrong` says what does not hold, "" if it does. `values` are by minute of the test.
+    """A test: `wrong` says what does not hold, "" if all holds.
 
-    They are the highest of all groups, for the first rule. `limit` is the threshold of that rule.
+    `values` has, by minute of the test, the highest value of all groups, for the first rule.
+    `limit` is the threshold of that rule.
     """
 
     name: str

@@ -124,7 +124,10 @@ def _simple(spec: Mapping[str, Any], part: str, side: str) -> dict[str, Any]:
 
 
 def without_a_part(query: str) -> Iterator[tuple[str, str]]:
-    """Yield a query without each of its parts, and the part. A query of one part becomes empty."""
+    """Yield for each part of a query the query without it, and the part.
+
+    A query of one part becomes empty.
+    """
     try:
         tree = parse(query)
     except (ParseError, ArithmeticError, ValueError, RecursionError):

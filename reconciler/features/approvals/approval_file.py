@@ -1,7 +1,7 @@
 """Approval files: a statement about one plan, signed with an SSH key as git signs commits.
 
 The signature is over the canonical JSON of the statement. It names the digest of the plan and the
-digest of what the signer was shown: a plan file with another content has another one. Source:
+digest of what the signer was shown: a plan file with other content has another digest. Source:
 docs/approvals.md.
 """
 
@@ -158,9 +158,10 @@ def files_in(paths: Sequence[Path]) -> list[Path]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanToApprove:
-    """The plan that an approval must be of, and the moment at which it must hold.
+    """The plan that an approval must match, and the moment at which it must be valid.
 
-    `last_write` is the resource of the plan that was written last, and when; None without one.
+    `last_write` is the resource of the plan that was written last, and when; None if none was
+    written.
     """
 
     environment: str
@@ -173,7 +174,7 @@ class PlanToApprove:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ValidApproval:
-    """An approval that holds: the signer's principals and key, until when, and its guards."""
+    """An approval that is valid: the signer's principals and key, its end, and its guards."""
 
     principals: frozenset[str]
     fingerprint: str
@@ -239,7 +240,7 @@ def _untimely(statement: Statement, now: datetime) -> str:
 def _written_since(statement: Statement, plan: PlanToApprove) -> str:
     """Return which resource was written since an approval was signed, "" for none.
 
-    A digest is of values alone: once a write was taken back, the same plan has the same digest.
+    A digest covers only values: after a write is undone, the same plan has the same digest again.
     """
     if plan.last_write is None or _moment(plan.last_write[1]) <= _moment(statement["at"]):
         return ""
@@ -254,5 +255,5 @@ def _moment(text: str) -> datetime:
 
 
 def shown_moment(at: datetime) -> str:
-    """Return a moment as a statement has it."""
+    """Return a moment in the form that statements use."""
     return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

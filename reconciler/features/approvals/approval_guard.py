@@ -1,8 +1,8 @@
 """The guard `not-approved`: no valid approvals of enough people for exactly this plan.
 
-Only approvals lift it. Where the environment permits it, --break-glass does so in an emergency.
-Number, list and permission are those of the default branch's newest commit. Source:
-docs/approvals.md.
+Only approvals lift it. Where the environment permits it, --break-glass does so in an emergency. The
+number of approvals, the list of approvers and the permission for emergencies come from the default
+branch's newest commit. Source: docs/approvals.md.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ def _sign(count: int) -> str:
 
 
 def _way(plan: Plan, whom: str, *, has_file: bool) -> str:
-    """Return who does what, so that the plan has the approvals that it needs."""
+    """Return the remedy: who must do what to give the plan its approvals."""
     making, applying = _plan_and_apply_commands(plan)
     file = "send the plan file" if has_file else f"`{making} --out FILE`; send FILE"
     return (
@@ -140,10 +140,11 @@ class BindingSettings:
 
 
 def binding_settings(project: Project, name: str, environment: Environment) -> BindingSettings:
-    """Return what binds an environment by the default branch's newest commit.
+    """Return the approval settings of an environment, from the default branch's newest commit.
 
-    Raises GuardRefused where that is unknown or not merged yet, and InvalidInput where the project
-    file or the list of approvers there is wrong.
+    Raises GuardRefused where the default branch or its newest commit cannot be found, or these
+    files are not in that commit yet. Raises InvalidInput where the project file or the list of
+    approvers there is wrong.
     """
     try:
         newest = newest_commit(project)
@@ -235,7 +236,7 @@ def _lifting(consent: Consent, entries: tuple[Entry, ...]) -> Consent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundApprovals:
-    """The approvals that hold, one a person, and why the others do not."""
+    """The valid approvals, one for each person, and why the others are not valid."""
 
     valid: Sequence[ValidApproval]
     wrong: Sequence[str]
@@ -280,7 +281,7 @@ def _given_paths(consent: Consent) -> list[Path]:
 
 
 def _signed_plan(made: Plan, consent: Consent, history: History) -> PlanToApprove:
-    """Return the plan that people signed: the reviewed one, also for a rest or a part of it."""
+    """Return the plan that people signed: the reviewed plan, even if only a part is applied."""
     reviewed = consent.reviewed
     document = plan_document(made) if reviewed is None else reviewed
     # A file may name another place than the one that would be written.
@@ -288,7 +289,7 @@ def _signed_plan(made: Plan, consent: Consent, history: History) -> PlanToApprov
     plan = replace(plan, last_write=_last_write(made, history))
     if reviewed is None or consent.part is not None or reviewed["digest"] != made.digest:
         return plan
-    # A file may show other changes than its digest is of.
+    # The changes that a file shows may not match its digest.
     is_shown = content_of(map(change_document, made.declared)) == plan.content
     return plan if is_shown else replace(plan, content="")
 
@@ -304,7 +305,7 @@ def _last_write(made: Plan, history: History) -> tuple[str, str] | None:
 
 
 def plan_to_approve(document: PlanDocument) -> PlanToApprove:
-    """Return what approvals of a plan must be of, now."""
+    """Return what approvals of a plan must match, as of now."""
     return PlanToApprove(
         environment=document["environment"],
         target=document["target"],

@@ -127,7 +127,7 @@ def approve(
 
 
 def _check(session: Session, document: PlanDocument) -> None:
-    """Raise UsageError for a plan that needs no approval, or that is of another place.
+    """Raise UsageError for a plan that needs no approval, or is for another environment or target.
 
     Raises InvalidInput for blocked resources.
     """
@@ -166,9 +166,9 @@ def _lifetime(text: str) -> timedelta:
 
 
 def _signer_of(key: Path, signers: Signers, environment: str) -> str:
-    """Return the approver of a key by its public half, "" where that is not known.
+    """Return the approver who has the public half of a key, "" where that half is not known.
 
-    Raises UsageError where there is no key, and GuardRefused where it is of no approver.
+    Raises UsageError where there is no key, and GuardRefused where no approver has it.
     """
     if not key.is_file():
         raise UsageError(f"there is no key {key}")
@@ -188,10 +188,13 @@ def _signer_of(key: Path, signers: Signers, environment: str) -> str:
 
 
 def _usual_key(folder: Path) -> Path:
-    """Return the key of git's user.signingKey, else the first usual one. Raises UsageError."""
+    """Return the key of git's user.signingKey, else the first key with a usual name.
+
+    Raises UsageError.
+    """
     answer = ask(folder, os.environ, "config", "--get", "--type=path", "user.signingKey")
     named = os.fsdecode(answer).strip() if answer is not None else ""
-    # Of another program, a signing key is the id of a key or a key itself.
+    # For other programs, `user.signingKey` is the id of a key, or the key itself.
     if named and Path(named).is_file():
         return Path(named)
     usual = [Path.home() / ".ssh" / name for name in _KEYS]

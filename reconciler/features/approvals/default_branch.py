@@ -1,9 +1,9 @@
-"""The default branch's newest commit, as the remote has it: its settings bind, on a laptop too.
+"""The newest commit of the remote's default branch: its settings bind, on a laptop too.
 
 A branch could lower the number of approvals, add approvers, or remove the settings. So the project
 file and the list of approvers are read from git's objects, never from the checkout. Where git or
-its objects cannot be read, nothing is planned or written. Only a clone that never fetched the
-default branch, of a remote that gives no answer, goes by its checkout.
+its objects cannot be read, nothing is planned or written. The settings of the checkout are used
+only if the remote gives no answer and the clone never fetched the default branch.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def newest_commit(project: Project) -> NewestCommit:
     return NewestCommit(git=git, commit=commit, project=project, settings=settings)
 
 
-# A mirror of a remote has its refs/replace too, which whoever may push can write.
+# A mirror also has the remote's refs/replace, which anyone who may push can write.
 _AS_STORED = {"GIT_OPTIONAL_LOCKS": "0", "GIT_NO_REPLACE_OBJECTS": "1"}
 
 
@@ -86,7 +86,7 @@ def _git_of(project: Project) -> Git:
 def _top_of(project: Project) -> Path:
     """Return the folder of the repository of a project.
 
-    Git would take a folder below it for a repository if a branch put the files of one there.
+    If a branch put the files of a repository into a folder below it, git would use that repository.
     """
     folders = (project.root, *project.root.parents)
     return next((folder for folder in folders if (folder / ".git").exists()), project.root)
@@ -116,7 +116,7 @@ def _project_file_at(git: Git, commit: str, project: Project) -> str:
 
 
 def _head_of(listed: list[str]) -> tuple[str, str]:
-    """Return branch and commit that a remote's HEAD is. Raises UnknownBranch without one."""
+    """Return the branch and the commit of a remote's HEAD. Raises UnknownBranch without one."""
     rows = [line.split("\t") for line in listed if line.endswith("\tHEAD")]
     branches = [row[0].removeprefix("ref: ") for row in rows if row[0].startswith("ref: ")]
     commits = [row[0] for row in rows if not row[0].startswith("ref: ")]
@@ -164,13 +164,13 @@ def _settings_in(text: str) -> ProjectFile:
 
 
 def reviewed_project(options: Options, project: Project) -> Project:
-    """Return the project with the settings of the default branch where any of them binds.
+    """Return the project with the settings of the default branch, if they need approvals.
 
-    The remote is asked where this checkout or the last fetched default branch needs approvals, and
-    where the default branch was never fetched. Where it gives no answer, the last fetched settings
-    count if they need approvals, else those of the checkout: an apply that needs approvals then
-    ends. Raises GuardRefused where git cannot read a checkout, and InvalidInput where the settings
-    of the default branch are invalid.
+    The remote is asked if this checkout or the last fetched default branch needs approvals, or if
+    the default branch was never fetched. If it gives no answer, the last fetched settings are used
+    if they need approvals, else those of the checkout. An apply that needs approvals then fails.
+    Raises GuardRefused where git cannot read a checkout, and InvalidInput where the settings of the
+    default branch are invalid.
     """
     own, fetched = project.settings, _fetched(project)
     known = fetched if isinstance(fetched, ProjectFile) else None
@@ -201,7 +201,7 @@ def _binds(settings: ProjectFile) -> bool:
 
 
 def _bound_by_address(settings: ProjectFile) -> ProjectFile:
-    """Return settings in which no environment without a target leads around the approvals.
+    """Return settings in which no environment without a target can be used to avoid the approvals.
 
     `RECONCILER_BASE_URL` can give such an environment the target of one that needs approvals.
     """
@@ -221,8 +221,8 @@ def _bound_by_address(settings: ProjectFile) -> ProjectFile:
 def _fetched(project: Project) -> ProjectFile | Literal["unbound"] | None:
     """Return the settings of the default branch as last fetched; None where it never was.
 
-    "unbound" are settings without the word, and a folder that is no checkout. Raises as
-    `reviewed_project` does.
+    "unbound" means settings without the word `approvals`, or a folder that is no checkout. Raises
+    as `reviewed_project` does.
     """
     names = [_path_in_repository(project, name) for name in _names_of(project)]
     wanted = [f"refs/remotes/origin/{branch}:./{name}" for branch in _TRACKED for name in names]

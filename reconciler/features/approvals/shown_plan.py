@@ -1,7 +1,7 @@
 """The text that a person sees before signing: a plan file, whole, in the words of `plan`.
 
-Nothing is folded, left out or cut, as the signature is for all of it. The words are made here of
-values that are signed. Words that the file brings along and no signature covers are marked so.
+Nothing is folded, left out or cut, as the signature is for all of it. The words are made here from
+the signed values. Words from the file that no signature covers are marked as such.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ def _broken(text: str, style: Style, *colours: Colour, margin: str = INDENT) -> 
 
 
 def _unsigned_lines(document: PlanDocument, style: Style) -> Iterator[str]:
-    """Yield what the file says that can differ in an apply of the same plan."""
+    """Yield the parts of the file that the signature does not cover."""
     remarks: Sequence[Mapping[str, Any]] = document["remarks"]
     for remark in remarks:
         if remark["code"] == RollsBack.code:

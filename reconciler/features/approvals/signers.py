@@ -17,7 +17,7 @@ from hashlib import sha256
 from typing import Final
 
 NAMESPACE: Final = "reconciler-plan"
-"""What a signature is for: a signature of a commit approves no plan."""
+"""The namespace of our signatures, so that a signature of a commit approves no plan."""
 
 _LINE = re.compile(r"(\S+)[ \t]+(.*)")
 _KEY = re.compile(
@@ -34,7 +34,8 @@ _PRINCIPAL = re.compile(r"[\w.@+-]{1,100}", re.ASCII)
 class Signer:
     """A principal and one of its keys; `line` is the line of the list for this principal alone.
 
-    A key for other namespaces may sign no plan, and still shows that two principals are one person.
+    A key for other namespaces cannot sign a plan, but it still shows that two principals are one
+    person.
     """
 
     principal: str

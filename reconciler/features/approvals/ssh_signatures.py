@@ -32,7 +32,7 @@ _ARMOUR = re.compile(
 def key_in(signature: str) -> str | None:
     """Return the fingerprint of the key in a signature; None where it is no SSH signature.
 
-    It only says which lines of a list to try. Source: PROTOCOL.sshsig of OpenSSH.
+    It only decides which lines of a list are tried. Source: PROTOCOL.sshsig of OpenSSH.
     """
     armoured = _ARMOUR.fullmatch(signature)
     try:
@@ -64,7 +64,7 @@ def sign(content: bytes, key: Path) -> str:
 
 
 def is_signed(signed: bytes, signature: str, signer: Signer) -> bool:
-    """Return whether a signature of these bytes is of a signer, now, and for plans.
+    """Return whether `signer` made this signature of these bytes, for plans, and may sign now.
 
     Raises GuardRefused where `ssh-keygen` is missing or gives no answer.
     """

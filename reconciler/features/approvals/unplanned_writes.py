@@ -36,7 +36,7 @@ _OTHER_WAYS: Final = {
 
 
 def permitted(session: Session, command: str, break_glass: str | None) -> Callable[[], None]:
-    """Return what notes an emergency in the journal; it notes nothing where approvals do not bind.
+    """Return a function that notes an emergency in the journal, or does nothing without approvals.
 
     Raises UsageError for an empty reason, and GuardRefused where approvals bind and no emergency is
     given or permitted.

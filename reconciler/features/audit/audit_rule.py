@@ -58,7 +58,7 @@ class AlertHistory:
     """The history of one alert in the span, oldest first.
 
     `fired` has each trigger. `lasted` has the durations of those with a reported end. `open_since`
-    has the starts of its open incidents. `unclear` events do not say what they are.
+    has the starts of its open incidents. `unclear` counts the events without a readable type.
     """
 
     fired: tuple[datetime, ...] = ()
@@ -68,7 +68,7 @@ class AlertHistory:
 
 
 class Since(NamedTuple):
-    """How long something is known to be as it is: from `at`, by the `journal` or by `git`."""
+    """The time `at` since which something is known to be unchanged, by the `journal` or `git`."""
 
     at: datetime
     by: str
@@ -84,8 +84,9 @@ class AuditEvidence:
 
     `days` were requested and `covered` were returned. `of` has the history of each alert, by its
     id. `logs` counts kinds of logs, and `met` those that match a policy, by its name; `live` are
-    the policies in force. `declared` returns since when a manifest exists, `since` since when a
-    value in its `spec` has not changed. `lacks` says why a source is missing.
+    the policies in force. `declared` returns when a manifest was added, at the latest; `since`
+    returns when a value in its `spec` last changed, at the latest. `lacks` says why a source is
+    missing.
     """
 
     at: datetime
@@ -116,7 +117,7 @@ class Trace(NamedTuple):
 class AuditRule:
     """One check, and its sources; the page of its code says why it exists.
 
-    One that is `asked` for is off unless `checks:` names it.
+    A check that must be `asked` for is off unless `checks:` names it.
     """
 
     code: str
@@ -242,7 +243,7 @@ async def _all(listing: AsyncIterator[Found], rest: Rest, told: LookedBack) -> l
 
 
 async def _has_older(api: Api, span: Span) -> bool:
-    """Return whether there is an event from before the span, so that all of the span is kept.
+    """Return whether there is an earlier event: then the service still has the whole span.
 
     False where that cannot be read.
     """

@@ -99,7 +99,7 @@ class Ages:
     _asked: int = 0
 
     def declared(self, manifest: Manifest) -> Since | None:
-        """Return since when the manifest exists, at least; None where that is unknown."""
+        """Return since when the manifest is known to exist; None where that is unknown."""
         first = next(iter(self._writes.get(manifest.ref, ())), None)
         begun = None if first is None else moment(first.at)
         by_journal = None if begun is None else Since(begun, JOURNAL)
@@ -109,7 +109,7 @@ class Ages:
         return min(filter(None, (by_journal, by_git)), default=None)
 
     def since(self, manifest: Manifest, path: Place) -> Since | None:
-        """Return since when a value is as it is, at least; None where that is unknown."""
+        """Return since when a value is known to be unchanged; None where that is unknown."""
         value = value_at(manifest.spec, path)
         by_journal = self._unchanged(self._writes.get(manifest.ref, ()), path, value)
         by_git = None
@@ -126,7 +126,7 @@ class Ages:
 
     @staticmethod
     def _unchanged(writes: Sequence[Write], path: Place, value: Json | Missing) -> Since | None:
-        """Return the first of the last writes that all have a value."""
+        """Return the first of the newest writes that all have `value` at a path."""
         found: Since | None = None
         for write in writes:
             at = moment(write.at)
@@ -252,7 +252,7 @@ def counted(told: LookedBack, span: Span, declared: Iterable[Manifest]) -> Audit
 
 
 def _find_gaps(events: Sequence[AlertEvent], lacks: dict[Rest, str]) -> None:
-    """Record what events leave out, without which it is unknown what happened."""
+    """Record that events name no alert, or do not say whether it fired."""
     if nameless := sum(not event.alert_id for event in events):
         lacks[Rest.NAMES] = f"{nameless:,} of {len(events):,} events name no alert"
     if events and nameless == len(events):
@@ -318,9 +318,9 @@ def _ids_by_name(declared: Iterable[Manifest]) -> dict[str, str]:
 def judged(
     declared: Neighbours, record: AuditEvidence, levels: Mapping[str, Level]
 ) -> tuple[list[AuditFinding], list[Unjudged]]:
-    """Return the findings of the checks, and the checks that cannot be made, by what is lacking.
+    """Return the findings of the checks, and the checks that cannot be made, by the missing source.
 
-    Only the manifests in `declared.own` are judged; they are of all kinds.
+    Only the manifests in `declared.own`, of all kinds, are judged.
     """
     found: list[AuditFinding] = []
     lacking: dict[Rest, list[str]] = defaultdict(list)
@@ -694,8 +694,8 @@ FORMATS: Final[Mapping[str, Callable[[Audit, Session, Style], str]]] = {
 def audit(*, options: Options, days: int, form: str, fail_on: str | None) -> int:
     """Compare what is declared with what happened: hygiene of alerts, SLOs and policies.
 
-    Each finding has a code, its place and its evidence. What the service does not
-    show is named, and what rests on it is not judged. Nothing is written.
+    Each finding has a code, its place and its evidence. Data that the service does not return is
+    named, and checks that need it are not made. Nothing is written.
     """
     session = begin_session(options, may_lack=True)
     made = audit_now(session, options, days)

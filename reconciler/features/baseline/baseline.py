@@ -62,7 +62,10 @@ def can_be_accepted(complaint: Complaint, levels: Mapping[str, Level]) -> bool:
 
 
 def without_accepted(project: Project, workspace: Workspace) -> Workspace:
-    """Return the workspace with the accepted complaints suppressed, the first of each entry."""
+    """Return the workspace without the complaints that the baseline accepts.
+
+    They are suppressed, as many for each entry as it accepts.
+    """
     accepted, malformed = read_baseline(project)
     left, reason = Counter(accepted), reason_of(project)
     hidden: list[Suppressed] = []
@@ -85,12 +88,12 @@ def without_accepted(project: Project, workspace: Workspace) -> Workspace:
 
 
 def reason_of(project: Project) -> str:
-    """Return the reason of what is hidden because the baseline has it."""
+    """Return the reason that is shown for complaints that the baseline hides."""
     return f"accepted in {name_of(project)}"
 
 
 def name_of(project: Project) -> str:
-    """Return the name of the baseline, relative to the project's folder; "" where it has none."""
+    """Return the path of the baseline, relative to the project's folder; "" without one."""
     return project.settings.setting("baseline", str) or ""
 
 
@@ -156,7 +159,7 @@ def growth(project: Project, text_before: Callable[[str], str | None]) -> str:
     if before is None:
         return ""
     accepted, _ = read_baseline(project)
-    # Malformed lines of then accepted nothing.
+    # Lines that were malformed before the change accepted nothing.
     added = Counter(accepted) - _counted(map(_entry, before.split("\n")))
     if not added:
         return ""
@@ -168,7 +171,7 @@ def growth(project: Project, text_before: Callable[[str], str | None]) -> str:
 _SETTING = "baseline: baseline.jsonl"
 
 MANY = 20
-"""So many warnings are hardly read one by one."""
+"""From this number on, warnings are hardly read one by one."""
 
 
 def remarks(checked: Checked, options: Options) -> Iterator[str]:

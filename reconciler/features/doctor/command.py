@@ -98,7 +98,7 @@ NO_ROUTE = (HTTPStatus.NOT_FOUND, HTTPStatus.NOT_IMPLEMENTED)
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One check. `exit_code` counts where it failed."""
+    """One check. `exit_code` is used if the check failed."""
 
     name: str
     state: CheckState
@@ -232,8 +232,8 @@ _COLOURS = {"ok": Colour.GREEN, "warning": Colour.YELLOW, "failed": Colour.RED}
 def doctor(*, options: Options, form: str) -> int:
     """Check project file, cache, target, key, permissions, clock, proxy, TLS and journal.
 
-    Nothing is changed, and no secret is printed. Exits with the code of the
-    worst that was found.
+    Nothing is changed, and no secret is printed. Exits with the code of the worst problem that was
+    found.
     """
     checks = _checks(options)
     code = worst({check.exit_code for check in checks if check.exit_code})
@@ -457,7 +457,7 @@ class ConformanceFinding:
     """The result of one check. `endpoint` is 0 for a read that only the project file declares.
 
     `untold` means that the data of this service cannot answer, or that the key lacks permission.
-    `exit_code` counts where there was no answer.
+    `exit_code` is used if there was no answer.
     """
 
     endpoint: int

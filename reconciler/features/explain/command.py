@@ -1,4 +1,4 @@
-"""`reconciler explain`: a field, a code, or a manifest as it is made."""
+"""`reconciler explain`: explain a field or a code, or show a manifest with all that it uses."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ def explain(
 ) -> int:
     """Explain a field or a code, with an example, or show a manifest with all that it uses.
 
-    A field is SLO.grouping.labels, metadata.ids, reconciler.yaml environments.guards, or the end
-    of one that nothing else ends with; or a value that fields may have. A code is that of a
-    complaint (M303), of a rule of the project file (R/owner), of a guard (too-many-changes) or
-    of how a command ended (exit-11).
+    A field is written as SLO.grouping.labels, metadata.ids or reconciler.yaml environments.guards.
+    The end of a path is enough if no other path ends with it. A value that fields may have is
+    accepted too. A code is that of a complaint (M303), of a rule of the project file (R/owner), of
+    a guard (too-many-changes) or of how a command ended (exit-11).
 
-    With --expanded it is a Kind/name. Its manifest is shown with overrides, items, variables
-    and files put in; secrets and references stay expressions.
+    With --expanded, the argument is a Kind/name. Its manifest is shown with overrides, items,
+    variables and files filled in. Secrets and references stay expressions.
     """
     if expanded:
         return _print_expanded(words, options, is_plain=not recursive and form == "text")

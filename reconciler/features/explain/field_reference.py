@@ -494,7 +494,7 @@ def look_up(typed: str) -> Field | Explanation | Several:
 
 
 def _general(found: Sequence[Field]) -> Field | None:
-    """Return the field of all manifests where kinds have it at one path; None where they do not."""
+    """Return the field that all manifests share, if all matches have the same path; else None."""
     alike = {field.path for field in found}
     return next((field for field in found if field.root == MANIFESTS and len(alike) == 1), None)
 
@@ -536,7 +536,7 @@ def _begins_so(steps: Sequence[str], own: Sequence[str]) -> bool:
 
 
 def _leads(steps: Sequence[str], own: Sequence[str]) -> bool:
-    """Return whether a path contains the steps in order; a kind must be its root."""
+    """Return whether the path `own` contains the steps in order; a kind can only match the root."""
     if steps and steps[0] in _ROOTS and steps[0] != own[0]:
         return False
     rest = iter(own)

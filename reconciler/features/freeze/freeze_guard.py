@@ -93,7 +93,7 @@ async def open_incidents_of(
 
 @dataclass(frozen=True, slots=True)
 class _Facts:
-    """The facts known about an incident, or about a change that may share them, in one spelling."""
+    """Facts about an incident, or about a change, in one spelling, so that they can be compared."""
 
     names: frozenset[str] = frozenset()
     alerts: frozenset[str] = frozenset()
@@ -140,7 +140,7 @@ async def _named_by_events(api: Api, incidents: list[Incident]) -> dict[str, _Fa
         own = incident_of[inner.id]
         labels = ((alert_label.key, alert_label.value) for alert_label in known.alert_labels)
         facts[own] = facts.get(own, _Facts()) | _facts([known.alert_name], [known.alert_id], labels)
-    # Labels say what an incident is about; a name alone does not identify its alert.
+    # Labels say what an incident is about. A name alone does not identify its alert.
     unseen = [
         incident.id
         for incident in incidents
@@ -178,7 +178,7 @@ def _why(told: _Facts, touched: Iterable[tuple[model.Change, _Facts]]) -> str:
 
 
 def _shared(told: _Facts, change: model.Change, own: _Facts) -> str:
-    """Return what an incident shares with one change, the surest first; "" for nothing."""
+    """Return the surest fact that an incident shares with a change, in words; "" for none."""
     if own.alerts & told.alerts:
         return f"raised by `{change.ref}`"
     if names := sorted(told.names & own.names):
@@ -250,7 +250,7 @@ async def with_freeze(asked: PlanUnderGuard) -> model.Plan:
 
 
 def _clock_doubts(seconds: float | None) -> tuple[list[model.Remark], list[str]]:
-    """Compare our clock with the service's, if it is known: by our clock no window applies."""
+    """Compare our clock with that of the service, if known. By our clock no window is active."""
     if seconds is None:
         return [model.ClockUnchecked()], []
     if abs(seconds) <= MOST_CLOCKS_DIFFER:
@@ -325,7 +325,7 @@ FREEZE_WAIT: Final = AddedOption(
 
 
 POLL_SECONDS = 60.0
-"""Seconds between two looks at incidents and at the clock, which an operator may change."""
+"""Seconds between two checks of the incidents and of the clock; an operator may set the clock."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -347,7 +347,7 @@ def wait_for_thaw(session: Session, patience: LockTimeout) -> None:
         try:
             while frozen := _frozen(session):
                 left = deadline - patience.monotonic()
-                # Of windows; only incidents and failed reads have none.
+                # The known end is that of windows; incidents and failed reads have no known end.
                 ends = [
                     datetime.fromisoformat(violation.until)
                     for violation in frozen

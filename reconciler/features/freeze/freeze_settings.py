@@ -51,7 +51,7 @@ _RANGES: Final = {
 def flaw_of(cron: str) -> tuple[str, str]:
     """Return the problem of a cron expression, and the likely correction, "" where none is known.
 
-    The problem is "" for an expression that has a next date.
+    The problem is "" for a valid expression, which has a next date.
     """
     fields = cron.split()
     problem = _unread(cron) if len(fields) == _FIELD_COUNT else "must be five fields"
@@ -227,8 +227,8 @@ class Window(_Strict):
     def starts(self, after: datetime) -> Iterator[datetime]:
         """Yield the starts of the window, in UTC and in order.
 
-        `after` must be well before the first start of interest: at a clock change, a start close to
-        it could be passed over.
+        `after` must be well before the first wanted start: at a clock change, a start close to
+        `after` may be missing.
         """
         from cronsim import CronSim  # noqa: PLC0415 - for those with windows
 
@@ -241,13 +241,16 @@ class Window(_Strict):
                 last = at
 
     def end_at(self, now: datetime) -> datetime | None:
-        """Return when the current window ends; None where none is open."""
+        """Return when the active window ends; None where none is active."""
         last = self._last_start(now)
         end = last + self.span if last is not None else now
         return end if end > now else None
 
     def _last_start(self, now: datetime) -> datetime | None:
-        """Return the latest start that may still be open, as its window ends last."""
+        """Return the latest start up to `now`; None where all windows are over for sure.
+
+        Its window ends last.
+        """
         back = timedelta(hours=1)
         while True:
             begin = now - min(back, self.span)
@@ -303,7 +306,7 @@ class Incidents(_Strict):
     ] = "all"
 
     def has(self, severity: str) -> bool:
-        """Return whether incidents of a severity count; those of an unknown severity do."""
+        """Return whether incidents of a severity freeze writes; those of an unknown severity do."""
         name = _severity(severity)
         return not self.severities or name not in SEVERITIES or name in self.severities
 
@@ -343,9 +346,9 @@ FREEZE: Final = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class Holding:
-    """The windows that are open at a moment. `until` is the next moment at which none is.
+    """The windows that are active at a moment; `until` is when no window is active any more.
 
-    It is None where there is none within a year, or where too many windows follow each other.
+    `until` is None where that is not within a year, or where too many windows follow each other.
     """
 
     windows: tuple[Window, ...]
@@ -353,7 +356,7 @@ class Holding:
 
 
 def holding(windows: Sequence[Window], now: datetime) -> Holding | None:
-    """Return the windows that are open now, None for none; overlapping windows are one freeze."""
+    """Return the windows that are active now, None for none; overlapping windows are one freeze."""
     ends = [(window, end) for window in windows if (end := window.end_at(now)) is not None]
     if not ends:
         return None

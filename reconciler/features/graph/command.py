@@ -52,7 +52,7 @@ class Link:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Use:
-    """A query of a manifest, and what it uses; `path` leads to it in `spec`."""
+    """A query of a manifest, and the names that it uses; `path` is its path in `spec`."""
 
     manifest: Manifest
     path: Path
@@ -116,7 +116,7 @@ def _named(pattern: str, names: Sequence[str] | Iterator[str]) -> bool:
 
 
 def joined(graphs: Sequence[Graph]) -> Graph:
-    """Return one graph of several environments; what two have in common is in it once."""
+    """Return one graph of several environments; what several have in common is in it once."""
     manifests = {
         manifest.ref: manifest for graph in reversed(graphs) for manifest in graph.manifests
     }
@@ -441,7 +441,7 @@ FORMATS: Mapping[str, Callable[[Graph, Style, Selected | None], str]] = {
 def graph(*, options: Options, form: str, metric: str | None, uses: str | None) -> int:
     """Show what refers to what, and which metrics, labels and log fields queries use.
 
-    Without -e, it is that of all environments. No service, key or secret is needed.
+    Without -e, the graph covers all environments. No service, key or secret is needed.
     """
     if metric is not None and uses is not None:
         raise UsageError("--metric and --uses exclude each other: --uses finds metrics too")

@@ -72,9 +72,9 @@ class CountsDocument(TypedDict):
 class Stats:
     """Statistics of a journal over a period; `since` is "" for all of it.
 
-    `put_back` counts writes that were undone in their own run, as samples had another result.
-    `compacted` counts the changes of runs in the period without known resources. Both are in no
-    other count. The team "" is an unknown team, and a week is named by its Monday.
+    `put_back` counts writes that were undone in their own run, because samples had another result.
+    `compacted` counts changes of resources that compacting dropped. Neither is in another count.
+    The team "" is an unknown team, and a week is named by its Monday.
     """
 
     since: str
@@ -158,7 +158,7 @@ def _fates(
         counting = [write for write in every if (write.changed or write.seen) and not write.undone]
         for place, own in enumerate(counting):
             begun = moment(own.at)
-            # Writes that compacting left have no run with which they could be counted.
+            # Writes that compacting kept name no run, so they cannot be counted.
             if begun is None or not own.run:
                 continue
             later = (write for write in counting[place + 1 :] if not write.seen)
@@ -503,8 +503,8 @@ FORMATS: Mapping[str, Callable[[Stats, Journal, Options], str]] = {
 def stats(*, options: Options, form: str, since: datetime | None) -> int:
     """Count what was applied, and how much of it was reverted, hot-fixed or noisier within a day.
 
-    By the label `team` of the manifests as they are now, else by what the journal remembers.
-    Noisier is what `watch --remember` has found.
+    Changes are grouped by the label `team` of the present manifests, else by the team that the
+    journal remembers. A change counts as noisier if `watch --remember` has found that.
     """
     journal = opened_journal(options)
     found = stats_of(journal.entries, _teams(options), now(), since)

@@ -102,8 +102,8 @@ def import_(  # noqa: PLR0913 - one for each option
 ) -> int:
     """Write manifests of what is there already, so that the next plan keeps all of it.
 
-    One file each, never over an existing one; what has a manifest stays as it is. Paths of
-    new files are printed, one a line.
+    Each resource gets a file of its own. No existing file is overwritten, and a resource that has a
+    manifest is skipped. Paths of new files are printed, one a line.
     """
     paths = (*exports, *map(Path, words_given)) if exports else ()
     live = () if exports else live_of(words_given)

@@ -90,7 +90,7 @@ class Panel:
         self.notes.leave(": ".join(filter(None, (self.name, what))), why)
 
     def leave_unless(self, usual: Sequence[Json], *path: str) -> None:
-        """Note a setting that is not imported, unless a widget does by itself what it says."""
+        """Note a setting that is not imported, unless widgets behave in this way by default."""
         *around, key = path
         value = self.fields.inner(*around).value(key)
         if value is not None and value not in usual:

@@ -153,7 +153,7 @@ def open_for_import(options: Options, exports: Sequence[Path]) -> tuple[Session,
 
 
 def _complained_of(workspace: Workspace, exports: Sequence[Path], root: Path) -> list[str]:
-    """Return the names of exports that are read as manifests, and have errors as such."""
+    """Return the names of exports that are also read as manifests, and then have errors."""
     complained = {complaint.file for complaint in workspace.complaints}
     complained -= {manifest.source.file for manifest in workspace.manifests}
     found = find_files(exports, root.resolve()).files if complained and exports else ()
@@ -318,7 +318,7 @@ def import_now(options: Options, wanted: ToImport, patience: LockTimeout) -> Imp
     UsageError, and what opening a target, a journal and the service raise.
     """
     session, secrets = open_for_import(options, wanted.exports)
-    # Without manifests nothing was applied from here, so nothing is lost.
+    # Without manifests nothing was applied from here, so no journal is lost.
     is_used = bool(session.workspace.manifests)
     journal = session.journal(needed=is_used)
     if wanted.to is not None:
@@ -495,7 +495,7 @@ class _Work:
         # The manifest comes before its JSON file.
         texts = dict(pair for candidate in new for pair in reversed(self.texts[candidate.ref]))
         taken = [file for file in texts if file.name.casefold() in there[file.parent]]
-        # As after a stopped run.
+        # This happens after a stopped run.
         self.left_behind = {file for file in taken if holds(file, texts[file], self.root)}
         if others := [file for file in taken if file not in self.left_behind]:
             named = first_few([display_name(other, self.root) for other in others], MOST_NAMED)
@@ -532,7 +532,8 @@ class _Work:
     def _record(self, candidate: NamedImport) -> ImportRecord:
         """Return the imported record, with seals in place of secrets.
 
-        Where other environments have an only object of their own, this one is limited to its own.
+        If a kind has only one object, and another environment declares its own, the record is
+        limited to this environment.
         """
         record = self.hiding.record(candidate.brief.whole)
         elsewhere = self.session.workspace.elsewhere
@@ -546,7 +547,7 @@ class _Work:
         """Return whether the text declares exactly the document that was checked already.
 
         Text with an expression, or with values that may be withheld, is always checked as it is
-        read. An import of 400 dashboards takes half the time by this.
+        read. This halves the time of an import of 400 dashboards.
         """
         text = drawn.manifest
         if drawn.export is not None or is_allowed_in(text) or self.scope.withheld.lies_in(text):

@@ -93,7 +93,7 @@ def brief_of(
     assumptions: Assumptions,
     is_minimal: bool,
 ) -> Brief:
-    """Return a record without its document, which is kept as JSON; `is_minimal` as in records."""
+    """Return a record without its document, which is kept as JSON."""
     record = minimal(record) if is_minimal else record
     nameless = Manifest(Ref(record.kind.name, ""), record.spec, Source("", 1))
     slugs = record.kind.identities(nameless)
@@ -224,7 +224,7 @@ def documents_in(document: Json, depth: int = DEEPEST_WRAPPER) -> Iterator[Json]
 
 
 def _as_whole(document: Json) -> Json:
-    """Return a list as the single resource of a kind, if the service has it as one.
+    """Return a list as one resource, if the service keeps the whole list as a single resource.
 
     The list may be the only list in a wrapper without objects.
     """
@@ -285,9 +285,9 @@ NO_READ = (
 class ToImport:
     """Resources to import: objects of the service by their id or name, or exports.
 
-    Exports of `environments`, one path for each, become manifests with variables. `ids` are the ids
-    of documents that hold none, by their names. `to` is the folder to write to, None for the usual.
-    With `minimal`, what a service fills in by itself is left out.
+    With `environments`, there is one path of exports for each, and they become manifests with
+    variables. `ids` are the ids of documents that hold none, by their names. `to` is the folder to
+    write to, None for the usual. With `minimal`, what a service fills in by itself is left out.
     """
 
     live: tuple[tuple[Kind, str], ...] = ()
@@ -424,7 +424,7 @@ async def read_live(
     found: dict[tuple[str, str], Brief | Left] = {}
 
     async def read(kind: Kind, name: str) -> None:
-        # What the journal knows of the only object of a kind.
+        # The journal's knowledge of a kind's only object.
         known = (
             memory
             for ref, memory in history.memories.items()
@@ -482,7 +482,7 @@ async def _listed(api: Api, kind: Kind) -> Sequence[str] | Left:
 
 
 def _probes(kind: Kind, name: str) -> Sequence[Manifest]:
-    """Return manifests that mean the wanted object: by its id, then by the slug of its name."""
+    """Return manifests for finding the object: by its id, then by the slug of its name."""
     by_name = Manifest(Ref(kind.name, name), {}, Source("", 1))
     known = kind.id_form.typed(name)
     by_id = [replace(by_name, remote_id=known)] if known is not None else []

@@ -58,7 +58,7 @@ class Titled:
 
     @property
     def mark(self) -> str:
-        """The mark among resources of one title; it does not depend on what else is imported."""
+        """The mark that distinguishes resources of one title, independent of other imports."""
         plain = re.sub(r"[^a-z0-9]+", "", str(self.remote_id or "").lower())[:MARK]
         return plain or self.content[:MARK]
 
@@ -115,7 +115,7 @@ def names_for(things: Sequence[Titled], taken: Container[Ref]) -> list[Ref]:
 
 
 def own_names(titled: Titled) -> tuple[Ref, ...]:
-    """Return the names that a resource may have by itself, the most specific first."""
+    """Return the names that a resource may have if no other has them, the most specific first."""
     name = _plain(titled)
     marked = (
         Ref(titled.kind, f"{name}-{mark}") for mark in (titled.content[: 2 * MARK], titled.mark)
@@ -137,7 +137,10 @@ def _marks(titled: Titled) -> Iterator[str]:
 
 
 def file_names(refs: Sequence[Ref], *, together: bool) -> Mapping[Ref, str]:
-    """Return the stem of each file; with `together`, where kinds share a folder, all are unique."""
+    """Return the stem of each file name.
+
+    With `together`, as kinds share a folder, all stems are unique.
+    """
     count = Counter(ref.name for ref in refs)
     return {
         ref: f"{ref.name}-{kind_word(ref.kind)}" if together and count[ref.name] > 1 else ref.name
@@ -154,7 +157,7 @@ _SELECTS = re.compile(r"(.+)\[([^\[\]]+)\]", re.DOTALL)
 def with_unique_names(
     made: Sequence[Converted], ids: Mapping[str, str], met: set[str]
 ) -> tuple[list[Converted], list[Left]]:
-    """Return the resources with their names, each with its own id of `ids`, and the ids left over.
+    """Return the resources with their names and their ids from `ids`, and the ids that fit none.
 
     The names that `--id` accepts are added to `met`.
 
@@ -309,7 +312,7 @@ def with_references(
     known: KnownRefs,
     expressions: Mapping[Path, str],
 ) -> tuple[dict[str, Json], dict[Path, str]]:
-    """Return a document to write: known ids as references, and all other text escaped.
+    """Return a document to write, with known ids as references, and all other text escaped.
 
     `expressions` are those that it contains already. The second result are comments on ids that
     have to stay.

@@ -42,7 +42,7 @@ class Parameterised:
 
 
 class _ApartError(Exception):
-    """A difference that is not a single value; its argument is the path."""
+    """A difference that is more than a single value; the argument of the error is the path."""
 
 
 def parameterised(
@@ -145,7 +145,8 @@ def _differing(
         for index, items in enumerate(zip(*lists, strict=True)):
             here: Path = (*path, index)
             for place, found in _differing(items, facts.items or NOTHING, here):
-                # Each environment assigned its own id, and keeps it where none is written.
+                # Each environment gave the item an id of its own, and keeps that id if no id is
+                # written.
                 is_own = own[:1] == ("id",) and place == (*here, *own)
                 yield ((*here, "id"), None) if is_own else (place, found)
     else:

@@ -55,16 +55,16 @@ NO_IDS: Mapping[str, str] = MappingProxyType({})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportRecord:
-    """An import that is to become a manifest. `spec` has its form, without fields of answers.
+    """A resource that will become a manifest; `spec` lacks the fields that only answers have.
 
     `where` describes where it was found. `comments` are put above their places, by their paths in
-    `spec`. `keys` are the places of literals that look like keys. `untold` are fields that an
+    `spec`. `keys` are findings about literals that look like keys. `untold` are fields that an
     answer lacked: the path of their parent, and their name. `expressions` are written instead of
-    values, by their paths. `ids` are the ids by environment, where there are several, and `only`
-    the environments that it is limited to, for the reason `why_only`. A `suffix` makes names
-    unique. A record `elsewhere` is not for the environment of this run. A record that
-    `is_converted` is from another tool: the service was not seen to have it. One that `is_minimal`
-    lacks fields that `minimal` left out.
+    values, by the paths of the values. `ids` are the ids by environment, if there are several.
+    `only` are the environments that the manifest is limited to, for the reason `why_only`. `suffix`
+    makes the name unique. `elsewhere` means that the record is not for the environment of this run.
+    `is_converted` means that it comes from another tool, so the service may not have it.
+    `is_minimal` means that `minimal` left out fields.
     """
 
     kind: Kind
@@ -123,7 +123,7 @@ def id_given(kind: Kind, name: str, where: str, given: str) -> RemoteId | Left |
 def record_of(
     document: Json, kind: Kind, where: str, withheld: Withheld, ids: Mapping[str, str] = NO_IDS
 ) -> ImportRecord | Left:
-    """Return a stored resource of a kind as a record, or Left with what prevents that.
+    """Return a stored resource of a kind as a record, or Left with the reason why it cannot be one.
 
     Wrappers, read-only fields and other spellings are removed as by `validate --fix`, and the id is
     kept. A resource without an id gets the id that `ids` has for its name.
@@ -187,7 +187,10 @@ def minimal(record: ImportRecord) -> ImportRecord:
 
 
 def _unfilled(value: Any, facts: Facts, path: Path, stays: AbstractSet[Path]) -> Any:
-    """Return a value without what a service fills in; what is in an object at `stays` stays."""
+    """Return a value without what a service fills in.
+
+    Fields in an object at a path in `stays` are kept.
+    """
     filled = frozenset[str]() if facts.part is None or path in stays else _filled_in(facts.part)
     rest = {
         member.step: _unfilled(member.value, member.facts, (*path, member.step), stays)
@@ -383,10 +386,10 @@ MOST_DIGITS = 15
 
 @dataclass(slots=True)
 class Converted:
-    """A resource as the `spec` of a manifest; `comments` are about the places below them.
+    """A resource as the `spec` of a manifest; each of the `comments` is put above its place.
 
-    `left_behind` are parts of its source that no manifest has, or only nearly. `where` is its
-    place, which is added once the converter is done.
+    `left_behind` are parts of its source that a manifest cannot express, or not exactly. `where` is
+    its place, which is added once the converter is done.
 
     Resources of one `name` get different manifest names by their `labels`, else by the `digest` of
     their source. `labels` is None for a resource that has no labels. `handle` is then its name for
@@ -421,7 +424,7 @@ class Conversion:
 class Beside:
     """The context of a document: the documents of its file, and ids by names.
 
-    Where there are ids, `met` collects the names of all resources that may have an id.
+    If there are ids, `met` collects the names of all resources that may get an id.
     """
 
     documents: Sequence[Json] = ()
@@ -445,8 +448,8 @@ class Converter(Protocol):
 class Fields:
     """An object of a document that records which of its fields were read.
 
-    A field counts as read if its value has the requested type. A field that is read as an object,
-    or as a list of objects, counts field by field.
+    A field counts as read if its value has the requested type. If it is read as an object, or as a
+    list of objects, each of its fields counts by itself.
     """
 
     __slots__ = ("_inner", "_read", "document")
@@ -510,7 +513,7 @@ class Fields:
         return self._inner.get(key, []) if isinstance(value, list) else []
 
     def take(self, *keys: str) -> None:
-        """Count plain values as read that the manifest has in another way, or does not need."""
+        """Record plain values as read that the manifest has in another way, or does not need."""
         for key in keys:
             self.scalar(key)
 
@@ -534,7 +537,7 @@ class Fields:
                 yield key
 
     def without(self, key: str) -> Fields:
-        """Return the same fields without one, sharing the record of what was read."""
+        """Return the fields without `key`; reads of either are recorded in both."""
         rest = Fields({name: value for name, value in self.document.items() if name != key})
         rest._read, rest._inner = self._read, self._inner
         return rest

@@ -53,7 +53,7 @@ def crossings(spec: dict[str, Json], outcome: str) -> Iterator[SpecFinding]:
 def _crossed(condition: Mapping[str, Json], *, is_share: bool) -> tuple[str, str]:
     """Return how often a count or a ratio of counts crosses a threshold, and why; "" if it depends.
 
-    A condition asks for more or for less, or for an equal number too.
+    A condition is more than or less than a threshold, with or without the threshold itself.
     """
     threshold, text = number_of(condition.get("threshold")), text_of(condition.get("conditionType"))
     found = _COMPARED.fullmatch(text.removesuffix(_UNSAID)) if text is not None else None

@@ -22,7 +22,7 @@ Find: TypeAlias = Callable[[dict[str, Json]], Iterator[SpecFinding]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LintRule:
-    """One check for what works and is rarely wanted; the page of its code says why it exists.
+    """A check for what works but is rarely wanted; the page of its code says why the check exists.
 
     It checks each resource of its kind by itself (`find`), or all of them together (`among`). A
     check that many good workspaces would fail runs only if the project file requests it (`asked`).

@@ -1,7 +1,7 @@
 """Lint rules for log policies: policies that can never be reached.
 
 Source: docs/practice.md. The first policy that takes a line decides. So a policy has no effect if
-the policies before it take every line that it would.
+the policies before it take all of its lines.
 """
 
 from __future__ import annotations
@@ -33,7 +33,10 @@ class PolicyScope:
     subsystem: NameMatcher | None
 
     def covers_names_of(self, other: PolicyScope) -> bool:
-        """Return whether both rules match all names that the other's do, with and without case."""
+        """Return whether both rules match all names that the rules of `other` match.
+
+        This must be true with case and without it.
+        """
         pairs = (self.application, other.application), (self.subsystem, other.subsystem)
         return all(
             ours is None
@@ -45,7 +48,7 @@ class PolicyScope:
 
 
 def shadowing(before: Sequence[PolicyScope | None], scope: PolicyScope) -> list[int]:
-    """Return the places of the policies that take all lines of one policy; empty if some are left.
+    """Return the indexes of the earlier policies that together take all lines of `scope`, or [].
 
     None in `before` is a policy with unknown lines, which counts as taking none.
     """

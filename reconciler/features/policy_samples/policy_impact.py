@@ -153,7 +153,7 @@ class PolicyImpact:
 
     @property
     def asked(self) -> str:
-        """The name of what answered about the list that is live."""
+        """The name of what gave `before`: the service, or the emulator for a revision."""
         return "emulator" if self.of_base else "service"
 
     @property

@@ -271,7 +271,7 @@ def _cells(answer: SampleAnswer) -> list[str]:
 def policy_impact_lines(impact: PolicyImpact, style: Style) -> Iterator[str]:
     """Yield the lines for a terminal; the last line is empty.
 
-    A list that stays as it is has none without `-v`, unless a sample is not as expected.
+    An unchanged list has no lines without `-v`, unless a sample is not as expected.
     """
     if impact.is_quiet and not style.verbose:
         return

@@ -1,9 +1,9 @@
 """Impact of a plan on log samples, and the proof of it after an overwrite.
 
-Today's policies are asked of the service, and those after the apply of the evaluator. The evaluator
-finds the policy of a log, and policies that no log can meet. How a service compares is partly
-assumed (docs/assumptions.md), so a plan first compares the evaluator with the service on the live
-list.
+The service answers for today's policies, and the evaluator for the policies after the apply. The
+evaluator finds the policy of a log, and policies that no log can meet. How a service compares is
+partly assumed (docs/assumptions.md), so a plan first compares the evaluator with the service on the
+live list.
 
 After an overwrite, samples must get the planned policy. If not, the former list is put back in one
 overwrite, with journal entries like every write: before it is sent, and once its answer is known.
@@ -116,9 +116,9 @@ ANY_NAME = NameMatcher(IS_NOT, ())
 
 @dataclass(frozen=True, slots=True)
 class PolicyMatcher:
-    """A policy as far as it decides about logs.
+    """The parts of a policy that decide which logs it takes.
 
-    `severities` is None where they are unknown, and empty where the policy takes all.
+    `severities` is None where they are unknown, and empty where the policy takes all severities.
     """
 
     met: Met
@@ -128,7 +128,7 @@ class PolicyMatcher:
     enabled: bool
 
     def takes(self, severity: str) -> bool:
-        """Return whether it takes logs of a severity; False where its severities are unknown."""
+        """Return whether it takes logs of a severity; False if its severities are unknown."""
         return self.severities == frozenset() or severity in (self.severities or ())
 
 

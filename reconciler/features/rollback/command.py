@@ -1,6 +1,7 @@
 """`reconciler rollback`: restore the state before a run, with a plan like any other.
 
-Or write the manifests as they were, with a report as text, JSON, or the body of a pull request.
+With `--write`, edit the manifests instead, with a report as text, JSON, or the body of a pull
+request.
 """
 
 from __future__ import annotations
@@ -90,9 +91,9 @@ class WrittenBack:
     """The files that declare again what was declared before a run.
 
     `unplaced` are resources that are not edited in full, with the reason. `replaced` are the
-    expressions that a value replaces, as others use the variable too. `broken` are errors in
-    manifests, so that it is not known what they share. `commit` is that of the run, "" if it is not
-    known. Nothing was written if it is `only_shown`.
+    expressions that a value replaces, because others use the variable too. `broken` are the errors
+    in manifests: the values that such manifests share are not known. `commit` is that of the run,
+    "" if it is not known. Nothing was written if it is `only_shown`.
     """
 
     environment: str
@@ -335,10 +336,10 @@ def write_manifests(
     live: bool = False,
     only_shown: bool = False,
 ) -> WrittenBack:
-    """Edit the manifests so that they declare what was declared before a run, or only show that.
+    """Edit the manifests so that they declare the state before a run, or only show the edits.
 
-    With `last`, a rollback is the run that it rolled back. Raises as `states_before`, and
-    InvalidInput where a file cannot be written.
+    If the run `last` is a rollback, the run that it rolled back is meant. Raises as
+    `states_before`, and InvalidInput where a file cannot be written.
     """
     journal = session.journal(needed=True)
     if name == LAST:
@@ -447,11 +448,11 @@ def rollback(  # noqa: PLR0913 - one parameter a flag
 ) -> int:
     """Restore what was declared before RUN: all that it wrote, or each REF, a Kind/name.
 
-    RUN is the id of a run as `journal history` shows it, as much of it as identifies it, or
-    `last` for the last run that wrote something. Manifests stay as they are: the next apply of
-    them brings the change back, unless they say the same by then. With --write the manifests are
-    edited so that they do, and nothing else is done. A rollback is a run as well, and can be
-    rolled back.
+    RUN is the id of a run as `journal history` shows it, or the beginning of only that id, or
+    `last` for the last run that wrote something. Manifests stay as they are, so the next apply of
+    them brings the change back, unless they are edited before. With --write, the manifests are
+    edited to declare the earlier state, and nothing else is done. A rollback is a run as well, and
+    can be rolled back.
     """
     if write and out is not None:
         raise UsageError("--out is for a plan, and --write makes none")

@@ -1,7 +1,7 @@
 """Roll back: manifests with the state before a run, from the journal, planned like any others.
 
 Manifests in files are not read: they may be wrong, and the seals in the journal name their secrets.
-Later writes that would bring back what was rolled back are objected to. Source: docs/guards.md.
+A guard refuses later writes that would bring back what was rolled back. Source: docs/guards.md.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ from reconciler.workspace.expression_scope import Scope, Withheld, withheld_from
 from reconciler.workspace.workspace import Workspace
 
 ROLLBACK: Final = "rollback"
-"""How the command of a rollback begins in the journal; the id of the run follows."""
+"""The beginning of a rollback's command in the journal; the id of the run follows."""
 
 
 def with_restored(
@@ -81,7 +81,7 @@ def with_restored(
 def _said(change: model.Change, found: Found) -> model.Change:
     """Add the state to which a resource is put back, and its members that are created again."""
     put_back = found.said[change.ref]
-    # A rollback of a rollback brings back what that removed, and says so itself.
+    # A rollback of a rollback brings back what the first one removed, and says so itself.
     others = [reason for reason in change.reasons if not isinstance(reason, model.UndoesRollback)]
     # The first reason of a blocked change is why it is blocked.
     at = len(others) if change.action is model.Action.BLOCKED else 0
@@ -146,9 +146,9 @@ def before_of(
 ) -> Session:
     """Return a session with manifests that declare the state before a run.
 
-    `name` is the id of the run, the beginning of its id, or `last`. Without `refs` it is all that
-    the run wrote. `live` restores the live documents from right before the run, where they are
-    kept, instead of the declared documents.
+    `name` is the id of the run, the beginning of its id, or `last`. Without `refs`, all resources
+    that the run wrote are restored. `live` restores the live documents from right before the run,
+    where they are kept, instead of the declared documents.
 
     Raises UsageError where there is no such run, where several match, where it wrote nothing of the
     wanted resources, or where the journal no longer knows what it wrote.

@@ -1,7 +1,7 @@
-"""The places that `rollback --write` leaves as others use them: their users, and an override.
+"""The places that `rollback --write` leaves because others use them, with users and overrides.
 
-An override is proposed only if the manifest with it declares what is wanted, read as any run reads
-it. Source: docs/rollback.md.
+An override is proposed only if the manifest then declares what is wanted, read as any run reads it.
+Source: docs/rollback.md.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Unplaced:
 
 
 def left_of(back: WayBack) -> list[Unplaced]:
-    """Return the resources that are not edited in full, in their order, after `files` were made."""
+    """Return the resources that are not edited in full, in order. Call it after `back.files()`."""
     _add_users(back)
     patches = {ref: _Patch(back, ref) for ref in back.shared}
     overrides = _holding(
@@ -74,7 +74,7 @@ def left_of(back: WayBack) -> list[Unplaced]:
 def _add_users(back: WayBack) -> None:
     """Add the other environments of a resource to the users of its fields.
 
-    A field that another resource of this environment uses was not looked for elsewhere.
+    Fields that another resource of this environment uses were not searched in other environments.
     """
     users, paths = back.users_elsewhere(_draft(back))
     for ref in back.shared.keys() & users:

@@ -95,7 +95,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class User:
-    """A resource that uses a value too, in this environment if none is named."""
+    """Another user of a value, in this environment if `environments` is empty."""
 
     ref: Ref
     environments: tuple[str, ...] = ()
@@ -107,7 +107,7 @@ class User:
 
 @dataclass(frozen=True, slots=True)
 class SharedPlace:
-    """A value that others use too, at a line of a file, and what was there before the run."""
+    """A value at a line of a file that others use too, `now` and `before` the run."""
 
     file: str
     line: int
@@ -128,12 +128,12 @@ def _along(place: Place, name: str) -> Place | None:
 
 @dataclass(slots=True, kw_only=True)
 class Respelling:
-    """Writer of what one manifest is to declare, in the spelling of its files.
+    """Writer of new values into one manifest, spelled as its files spell them.
 
-    `project` is the project file, None if there is none. `targets` are the resources that have an
-    id, which a text refers to. With `in_place`, a value replaces `${var:}`, and the variable stays.
-    `item` is the place of the item of `forEach` that it is made of. `found` are the values to write
-    at other places.
+    `project` is the project file, None if there is none. `targets` maps the ids that a text may
+    contain to their resources. With `in_place`, a value replaces `${var:}`, and the variable stays.
+    `item` is the place of the `forEach` item that makes the manifest. `found` are the values to
+    write at other places.
     """
 
     originals: Originals
@@ -205,7 +205,7 @@ class Respelling:
     def _text(
         self, written: str, now: Json | Missing, wanted: Json, shape: Shape, here: Place
     ) -> Json:
-        """Return a text with expressions; what an expression gives is written at its own place."""
+        """Return a text with its expressions; their new values are written at their own places."""
         found = whole(written)
         if found is not None:
             place = self._place_of(found, here)
@@ -355,13 +355,14 @@ def _text_with(script: Script, known: Mapping[tuple[int, Path], Json | Missing])
 
 @dataclass(kw_only=True)
 class WayBack:
-    """The way back of manifests to `wanted`, the specs of some resources by the journal.
+    """The edits with which manifests declare `wanted` again, the specs of some resources.
 
-    `why` says of each resource that cannot be placed, or only in part, why it cannot, once `files`
-    were made. `shared` are its fields that others use too, each with its users. `placed` are the
-    resources that are edited, towards `aims`: what is wanted but for these fields. `in_place` are
-    those with values in place of a variable that stays, each with a resource that uses it too, None
-    if an anchor shares it.
+    Once `files` was called, `why` has the reason for each resource that is not edited, or only in
+    part. `shared` has the fields that others use too, by resource, each with its users. `placed`
+    are the resources that are edited. `aims` are the specs that they get: what is wanted, but
+    without a change of shared fields. `in_place` are the resources with a value in place of a
+    variable that stays; each has another resource that uses the variable, or None if an anchor
+    shares it.
     """
 
     session: Session
@@ -453,7 +454,7 @@ class WayBack:
         return _NOT_DECLARED if found is None else f"its manifest is broken: {_said(found)}"
 
     def _place(self, ref: Ref) -> bool:
-        """Find the places of the values of one resource, or keep why there is none."""
+        """Find the places of the values of one resource, or record why there is none."""
         try:
             self.values[ref] = self.values_of(ref, self.aims[ref], in_place=ref in self.in_place)
         except WovenError as error:
@@ -500,7 +501,7 @@ class WayBack:
         return values
 
     def targets(self, ref: Ref) -> dict[str, Ref | str]:
-        """Return the resources that one may refer to, by their ids."""
+        """Return the resources that `ref` may refer to, by their ids."""
         kinds = [*BY_NAME]
         earlier = kinds[: kinds.index(ref.kind)]
         return {
@@ -552,7 +553,10 @@ class WayBack:
 
     @cached_property
     def broken(self) -> list[Complaint]:
-        """The errors in manifests of any environment: what these share is not known."""
+        """The errors in manifests of any environment.
+
+        Which values these manifests share is not known.
+        """
         every = everywhere({self.session.name: self.workspace, **self._other_workspaces})
         return [complaint for complaint in every.complaints if complaint.is_error]
 
@@ -609,11 +613,14 @@ class WayBack:
         return document
 
     def with_shared(self, ref: Ref) -> dict[str, Json]:
-        """Return what a resource declares now, with the fields that others use as wanted."""
+        """Return what a resource declares now, but with wanted values in its shared fields."""
         return self._with_wanted(ref, {*self.shared[ref]})
 
     def shared_places(self, ref: Ref) -> tuple[SharedPlace, ...]:
-        """Return the places that others use too, in their order: a variable at its own place."""
+        """Return the places that others use too, in order.
+
+        A variable is at the place of its own value.
+        """
         found: dict[tuple[str, int], SharedPlace] = {}
         for path, users in self.shared[ref].items():
             for place in self._places_of(ref, path):
@@ -687,9 +694,10 @@ class WayBack:
         return self._place(ref) and not self._attempt([ref])
 
     def _attempt(self, refs: Sequence[Ref]) -> str | Ref:
-        """Return what is wrong with the files with the values of some resources; "" for nothing.
+        """Return what would be wrong in the files after the edits of `refs`; "" for nothing.
 
-        It is a text, or a resource that uses a value too and that may not change so.
+        The result is a text, or a resource that uses an edited value too and must not change with
+        it.
         """
         try:
             files = drafted({ref: self.values[ref] for ref in refs})
@@ -711,7 +719,7 @@ class WayBack:
             return "its manifest would still declare something else: edit it by hand"
         known = {manifest.ref: manifest for manifest in self.workspace.manifests}
         for ref in _changed(self.workspace, after):
-            # Another resource may change towards what is wanted of it.
+            # Another resource may change if that brings it nearer to its own wanted state.
             if ref not in refs and (ref not in now or not self._is_nearer(known[ref], now[ref])):
                 return ref
         return self._shared_with_broken(refs)
@@ -752,7 +760,7 @@ class WayBack:
 
 
 def _changed(before: Workspace, after: Workspace) -> dict[Ref, set[Path]]:
-    """Map each manifest that is gone or declares something else afterwards to those fields."""
+    """Map each manifest that is gone or differs afterwards to the fields that differ."""
     now = {manifest.ref: manifest for manifest in after.manifests}
     return {
         manifest.ref: set(_leaves(manifest.spec, now[manifest.ref].spec, ANY))
@@ -787,7 +795,7 @@ def _touched(fields: set[Path], changed: set[Path]) -> set[Path]:
 
 
 def _changes(values: Iterable[NewValue]) -> Iterator[tuple[Place, SharedPlace]]:
-    """Yield each place that is to change, and what is there now and then."""
+    """Yield each place that is to change, with its present and its new value."""
     for place, value in values:
         for difference in differences(place.value, value):
             line = _line(place, difference.path)

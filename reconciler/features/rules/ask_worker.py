@@ -33,8 +33,8 @@ APART = Path(__file__).with_name("cel_worker.py")
 class Bounds:
     """The most that judging may cost: seconds of the processor, seconds in all, bytes.
 
-    `cpu` is for all rules about one document, and again for each rule alone where that was too
-    much. `cpu` ends a process that computes too long, `wall` a process that does not run at all.
+    `cpu` is for all rules about one document. If that is too little, each rule alone gets `cpu`
+    again. `cpu` ends a process that computes too long, `wall` a process that does not run at all.
     """
 
     cpu: float = 0.2
@@ -107,7 +107,7 @@ class Process:
         return [json.loads(line) for line in lines]
 
     def _died(self) -> str:
-        """Return how the process ended; one that is still running did nothing for too long."""
+        """Return how the process ended; if it still runs, that it did nothing for too long."""
         if self._process.poll() is None:
             try:
                 self._process.wait(0.1)
@@ -217,7 +217,7 @@ class Judges:
         return [self._judged(question.values, question.rules) for question in questions]
 
     def _judged(self, values: Mapping[str, Json], rules: Sequence[int]) -> dict[int, RuleVerdict]:
-        """Return the verdicts on a document; where all rules cost too much, each is asked alone."""
+        """Return the verdicts on a document; rules that together cost too much are asked alone."""
         found: dict[int, RuleVerdict] = {
             rule: verdict for rule in rules if (verdict := self._unasked(rule)) is not None
         }
@@ -242,7 +242,7 @@ class Judges:
         return found
 
     def _unasked(self, rule: int) -> Broken | None:
-        """Return why a rule is not asked; None for one that is, or that has problems."""
+        """Return why a rule is not asked; None for a rule that is asked, or that has problems."""
         if rule in self._dropped:
             # A rule that was never evaluated has not passed. Otherwise, whoever may exempt one
             # resource from a rule that is too expensive for it could lift that rule for all others.

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 def resource_seen(manifest: Manifest, environment: str) -> dict[str, Json]:
-    """Return the value of `resource`; secrets have their public form, as in a plan."""
+    """Return the value of the variable `resource`. Secrets have their public form, as in a plan."""
     metadata: dict[str, Json] = {
         "name": manifest.ref.name,
         "labels": dict(manifest.labels),
@@ -122,7 +122,10 @@ def _complaints(
 
 
 def _place(declared: DeclaredManifest, rule: Rule) -> tuple[DocumentText, Path]:
-    """Return text and path of a finding: the field that the check reads, or the name."""
+    """Return the text and the path of a finding.
+
+    The path is that of the field that the check reads, or of the name.
+    """
     if rule.place:
         return declared.spec, rule.place
     for head, *steps in rule.read_fields:
@@ -139,7 +142,7 @@ def _place(declared: DeclaredManifest, rule: Rule) -> tuple[DocumentText, Path]:
 def early_flaws(settings: ProjectFile, made: Readable) -> Iterator[Complaint]:
     """Yield errors in expressions of rules when other settings of rules are wrong too.
 
-    One run then reports all of it. Yields nothing if the extra that evaluates rules is missing.
+    So one run reports all errors. Yields nothing if the extra that evaluates rules is missing.
     """
     rules = rules_of(settings)
     if not rules:
@@ -178,7 +181,7 @@ def flaws_in_rules(
 
 
 def text_of_rules(settings: ProjectFile) -> DocumentText:
-    """Return the text of settings with rules, for what is wrong with the rules."""
+    """Return the text of the project file, in which flaws of its rules are placed."""
     assert settings.written is not None  # noqa: S101 - only a project file has rules
     return settings.written
 

@@ -217,7 +217,7 @@ class Asker:
         )
 
     async def _batches(self, versions: Sequence[str], *, are_all: bool) -> AsyncIterator[Batch]:
-        """Yield the events of all alerts where they are needed, then by version what was cut."""
+        """Yield the events of all alerts if needed, then by version those that may be missing."""
         parts = in_batches(versions)
         if not are_all:
             kept = min(2 * len(parts), self.left // 2)
@@ -248,7 +248,7 @@ class Asker:
     async def listed(
         self, most: int, listing: Callable[[Allowance], AsyncIterator[_LISTED]]
     ) -> ListResult[_LISTED]:
-        """Read at most so many pages; a refused listing is empty, and stops nothing."""
+        """Read at most `most` pages; a refused listing is empty, and stops nothing."""
         given = min(most, self.left)
         pages = Allowance(given)
         records: list[_LISTED] = []
@@ -268,7 +268,7 @@ DAY = timedelta(days=1)
 
 
 async def with_track_records(request: SectionRequest) -> Plan:
-    """Return the plan with the track records of so many days as asked.
+    """Return the plan with the track records of the requested number of days.
 
     A request that the service refuses becomes a remark, and does not fail the plan.
     """
@@ -370,7 +370,7 @@ def records_of(
 
 
 def _untied(happened: SpanEvents, versions: Container[str]) -> list[datetime | None]:
-    """Return the times of events and indicators that have only a version, of an unknown alert."""
+    """Return the times of events and indicators that only name a version of no known alert."""
     seen = [
         (event.alert_id, event.alert_version_id, event.cx_event_timestamp)
         for event in happened.events
@@ -389,7 +389,7 @@ def _untied(happened: SpanEvents, versions: Container[str]) -> list[datetime | N
 
 
 def _may_be_of(alert: KnownAlert, at: datetime | None) -> bool:
-    """Return whether an unknown version may be one of an alert, from before those known."""
+    """Return whether an unknown version may be an older version of an alert than the known ones."""
     if alert.all_versions:
         return False
     return alert.known_since is None or at is None or at < alert.known_since

@@ -122,7 +122,7 @@ class NoiseWatch:
 
 @dataclass(frozen=True, slots=True)
 class Tails:
-    """The probabilities that chance alone gives as many, or as few, events after as there were."""
+    """The probabilities that chance alone gives so many events or more, and so many or fewer."""
 
     as_many: float
     as_few: float
@@ -131,7 +131,7 @@ class Tails:
 def tails(after: int, after_hours: float, before: int, before_hours: float) -> Tails:
     """Compare the count of one span with that of another; both are above zero hours.
 
-    Where the rates are equal, the probability that a tail is at most a level is at most that level.
+    If both rates are equal, a tail is at most a level with a probability of at most that level.
     """
     total = after + before
     share = after_hours / (after_hours + before_hours)
@@ -151,7 +151,10 @@ def _at_least(count: int, total: int, share: float) -> float:
 
 
 def _upper(count: int, total: int, share: float) -> float:
-    """Return the sum of the terms from `count` on; `count` is at least the mean, so terms fall."""
+    """Return the sum of the terms from `count` on.
+
+    `count` is at least the mean, so terms get smaller.
+    """
     if count > total:
         return 0.0
     ways = math.lgamma(total + 1) - math.lgamma(count + 1) - math.lgamma(total - count + 1)
@@ -171,10 +174,10 @@ _NOTHING = 1e-20
 
 
 def corrected(ps: Sequence[float]) -> list[float]:
-    """Correct probabilities for their number, by Holm, in their order.
+    """Return the probabilities, in their order, corrected for their number by Holm's method.
 
-    After the correction, chance alone brings any of them to a level or below with a probability of
-    at most that level. They may depend on each other in any way.
+    After that, the probability that chance alone brings any of them to a level or below is at most
+    that level. They may depend on each other in any way.
     """
     order = sorted(range(len(ps)), key=lambda at: ps[at])
     found = [1.0] * len(ps)
@@ -226,8 +229,8 @@ class Spans:
 def spans_of(run: datetime, until: datetime) -> Spans | None:
     """Return the spans to compare from a run up to a moment; None where the time is too short.
 
-    Each earlier day counts once: a span of up to a day has seven others; a longer span has as many
-    as do not overlap, and always the span a week before.
+    No earlier day is used twice. A span of up to a day has seven earlier spans. A longer span has
+    as many as do not overlap, and always the span a week before.
     """
     length = min(until - run, LONGEST)
     if length < SHORTEST:

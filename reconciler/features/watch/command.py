@@ -76,10 +76,10 @@ def watch_now(
     wait: timedelta | None,
     remember: bool,
 ) -> NoiseWatch:
-    """Check a run once, over an own API client, by its id, the beginning of its id, or `last`.
+    """Check a run once, with an API client of its own.
 
-    With `wait`, the check waits until so much time has passed since the run. With `remember`, the
-    verdicts are written to the journal.
+    `name` is the run's id, its beginning, or `last`. With `wait`, the check waits until so much
+    time has passed since the run. With `remember`, the verdicts are written to the journal.
 
     Raises UsageError where there is no such run, where several match, or where the journal no
     longer knows what it wrote. Raises JournalError or Locked where verdicts are to be remembered.
@@ -238,9 +238,10 @@ def watch(
 ) -> int:
     """Show whether the alerts that RUN wrote fire more or less than before.
 
-    RUN is the id of a run as `journal history` shows it, as much of it as identifies it, or
-    `last`. What they fired since is compared with the same hours of the seven days before, as
-    far as no other run wrote them then. Nothing is written, but for --remember.
+    RUN is the id of a run as `journal history` shows it, or the beginning of only that id, or
+    `last`. The events since the run are compared with the same hours of the seven days before. Days
+    from before an earlier run that wrote the alert are left out. Nothing is written without
+    --remember.
     """
     session = open_target(options)
     found = watch_now(session, run, patience, wait=wait, remember=remember)

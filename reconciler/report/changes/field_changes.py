@@ -120,7 +120,7 @@ def _opcodes(old: Sequence[str], new: Sequence[str]) -> Sequence[tuple[str, int,
 def _shown(broken: Sequence[str]) -> list[str]:
     """Return pieces without line breaks; a mark shows that the line continues."""
     last = len(broken) - 1
-    # A piece that ends no line is a line of its own to `splitlines`.
+    # `splitlines` returns a piece unchanged only if the piece has no line break.
     return [
         safe(piece.removesuffix("\n"))
         + (GOES_ON if at < last and piece.splitlines() == [piece] else "")
@@ -323,8 +323,8 @@ def _whole(
 ) -> tuple[str, tuple[LeafValue, ...]]:
     """Return an added or removed part, on one line where possible, and its leaves.
 
-    Nested ids and empty values are left out, and so is the name that labels the part, except where
-    all of it is asked for. Its title and all queries come first.
+    Without `whole`, nested ids, empty values and the name that labels the part are left out. Its
+    title and all queries come first.
     """
     if document is ABSENT:
         return spoken_value(document), ()
@@ -379,7 +379,7 @@ def _without_name(ends: Sequence[LeafValue], subject: str, name: str) -> tuple[L
 
 
 def _value(document: Json | Missing, facts: Facts, *, whole: bool) -> str:
-    """Return a value in words; whole, also the text around a reference."""
+    """Return a value in words; with `whole`, also the text around a reference."""
     if whole and document is not ABSENT and references_in(document):
         return safe(as_json(document))
     return spoken_value(document, facts)

@@ -37,7 +37,7 @@ def worst_first(complaints: Iterable[diagnostic.Complaint]) -> list[diagnostic.C
 
 
 def _is_opinion(code: str) -> bool:
-    """Return whether a code is of practice or an own rule; the service accepts what it is about."""
+    """Return whether a code is of practice or of an own rule: the service has no objection."""
     return code.startswith((PRACTICE, OWN_RULE)) and not code.startswith(QUERIES)
 
 
@@ -212,9 +212,9 @@ def fix_summary(
 
 
 def describe_repairs(commands: Sequence[str], certain: int, likely: int) -> str:
-    """Return which of two commands repairs how much; the second repairs the likely too.
+    """Return how much each of two commands repairs; the second also makes the likely repairs.
 
-    A repair can show a further flaw, which a later round of it repairs.
+    A repair can reveal another flaw, which a later round repairs.
     """
     fix, guess = commands
     if not certain:
@@ -230,9 +230,9 @@ NARROWEST = 20
 def complaints_text(complaints: Sequence[diagnostic.Complaint], style: Style) -> str:
     """Return up to twenty complaints in full, errors first, and the others by code.
 
-    Warnings of one code in one file are whole once. Of more than twenty complaints, the first of
-    each code is shown, opinions last and rarer codes first, and more errors where there is room.
-    `verbose` shows them all.
+    Of the warnings of one code in one file, only the first is shown in full. If there are more than
+    twenty complaints, the first of each code is shown, then more errors while there is room. Rare
+    codes come first, opinions last. `verbose` shows them all.
     """
     shown, others = worst_first(complaints), list[diagnostic.Complaint]()
     if len(shown) > MOST_SHOWN and not style.verbose:
@@ -379,5 +379,6 @@ def _frame(
 
 
 def _escaped(text: str) -> str:
-    # It is printed after a bar, where it begins no command of a runner: it is escaped as such.
+    # It is printed after a bar, where a runner reads no command, so it is escaped with the bar in
+    # front.
     return safe("|" + text.replace("\t", "    "))[1:]

@@ -74,8 +74,8 @@ class Explanation:
 
     `title` completes "this is reported where ..." in a few words. `command` reports the code for
     `wrong`, and does not report it for `right`; "" where no sample can show it. `page` is the page
-    of docs/ that says more. `advises` is the command of a feature that `right` types, or "";
-    without the feature `right` types nothing.
+    of docs/ that says more. `advises` is the feature's command in `right`, or ""; without that
+    feature, `right` has no command.
     """
 
     code: str

@@ -30,9 +30,10 @@ NOTHING: Final = Markup()
 
 
 def element(name: str, /, *children: str, **attributes: str | bool) -> Markup:
-    """Return an element; of an attribute's name a last `_` is left out, and `_` is a hyphen.
+    """Return an element.
 
-    An attribute that is False is left out; True is an attribute without value.
+    In names of attributes, a final `_` is removed, and any other `_` becomes a hyphen. An attribute
+    that is False is left out; True is an attribute without value.
     """
     opened = "".join(
         _attribute(key.rstrip("_").replace("_", "-"), value) for key, value in attributes.items()

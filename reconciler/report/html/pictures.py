@@ -281,7 +281,7 @@ class _Room:
         return min(max(2.0, place - 40), self.width - LABEL)
 
 
-# Letters keep their size, so a phone gets a picture of its own.
+# Letters do not shrink with a picture, so phones get another picture.
 ROOMS = (_Room("roomy", 720, 20, 690), _Room("narrow", 296, 12, 284))
 
 

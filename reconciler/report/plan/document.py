@@ -118,7 +118,8 @@ Where no section of the plan has the member, it is null; left out if its name en
 """
 
 CHANGE_MEMBERS: Final = Rows[Any]("change-members")
-"""Types of members that features add to the JSON of a change, likewise; they are left out."""
+"""Types of members that features add to the JSON of a change, by name; absent members are left
+out."""
 
 
 @with_config(ConfigDict(extra="allow"))
@@ -481,14 +482,17 @@ def changed_since(reviewed: PlanDocument, now: model.Plan) -> list[str]:
         names.append("a guard that the reviewed plan lists is not as it was, or is gone")
     if not names and reviewed["digest"] != now.digest:
         cause = "what would be written is as reviewed; what is live changed in other fields"
-        # A digest shows that something differs, not which input.
+        # A digest shows that an input differs, but not which one.
         others = [formats.stale for _, formats in shown_sections(now) if formats.stale]
         return [", or ".join((cause, *others))]
     return names
 
 
 def _of_paths(reviewed: PlanDocument, now: model.Plan) -> dict[str, str]:
-    """Return the differences by resource; one line for all that other paths leave out."""
+    """Return the differences by resource.
+
+    If the paths differ, "" maps to a line that names both commands.
+    """
     found = changes_since(reviewed, now)
     was = reviewed.get("paths", [])
     apart = {change["ref"] for change in reviewed["changes"]} ^ {

@@ -317,7 +317,8 @@ _SHOWN = tuple(action for action in counts.WORST_FIRST if action.is_to_do)
 class _Shown(NamedTuple):
     """A change as the comment shows it. Changes with the same look are one group.
 
-    They are marked where they need consent, and their diff is open where a review cannot give it.
+    They are marked where they need consent, and their diff is open where a review cannot give that
+    consent.
     """
 
     picture: tuple[str, ...]
@@ -497,7 +498,7 @@ def _markdown_groups(changes: Sequence[Change], plan: Plan) -> Iterator[_Group]:
 
 
 def _note(change: Change) -> tuple[str, int]:
-    """Return the note in the row of a change, and how many of its notes that shows.
+    """Return the text for the row of a change, and how many of the change's notes it shows.
 
     A blocked change has all of its reasons there if they fit.
     """
