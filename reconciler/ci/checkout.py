@@ -49,7 +49,7 @@ from reconciler.project import (
     nothing_known,
     with_settings_of,
 )
-from reconciler.project.settings import InGit, parse_journal_place
+from reconciler.project.settings import parse_journal_place
 from reconciler.report.safe import safe
 from reconciler.runtime.git import GitFailed
 from reconciler.runtime.progress import Waits
@@ -539,7 +539,7 @@ def _barred_journal(event: trust.Event, use: trust.Whole | trust.OverBase, name:
     commands. A nested repository may come from the change.
     """
     _, environment = choose_environment(use.project, name)
-    if not event.name or not isinstance(journal_place(use.project, name, environment), InGit):
+    if not (event.name and journal_place(use.project, name, environment).is_in_repository):
         return ""
     place = place_of(use.project)
     if place is None or not place.nested:

@@ -156,6 +156,7 @@ class InFile:
     """A file, for the runs of one machine."""
 
     store: ClassVar[str] = "file_store"
+    is_in_repository: ClassVar[bool] = False
     path: Path
 
     @property
@@ -169,6 +170,7 @@ class InGit:
     """A ref of the repository's remote; `remote` is "" for the default remote."""
 
     store: ClassVar[str] = "git_store"
+    is_in_repository: ClassVar[bool] = True
     file: ClassVar[Path | None] = None
     ref: str
     remote: str
@@ -179,6 +181,7 @@ class InObjects:
     """A prefix of a bucket, as `s3://BUCKET/PREFIX`."""
 
     store: ClassVar[str] = "object_store"
+    is_in_repository: ClassVar[bool] = False
     file: ClassVar[Path | None] = None
     url: str
 
@@ -190,7 +193,8 @@ class InObjects:
 JournalPlace: TypeAlias = InFile | InGit | InObjects
 """`store` is the module of `reconciler.journal` that opens it, by its function `opened`.
 
-`file` is its file on this machine, None for none: where a journal may be is a matter of trust.
+Two attributes decide in CI whether it may be used: `file` is its file on this machine, None for
+none; `is_in_repository` is true if the git settings of the checkout say where it is.
 """
 
 FORMS = "a path, `git:REF`, `s3://BUCKET/PREFIX`, `gs://BUCKET/PREFIX` or `az://CONTAINER/PREFIX`"

@@ -30,6 +30,7 @@ def store(bench: Workbench) -> None:
         '    """A folder of its own."""\n\n'
         '    store: ClassVar[str] = "kept_store"\n'
         "    file: ClassVar[Path | None] = None\n"
+        "    is_in_repository: ClassVar[bool] = False\n"
         "    path: Path\n\n\n"
         "def _in_kept(text: str) -> InKept:\n"
         '    return InKept(Path(text.removeprefix("kept:")))\n\n\n'
