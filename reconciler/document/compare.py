@@ -68,7 +68,10 @@ def value_at(document: Json | Missing, path: Sequence[str | int]) -> Json | Miss
 
 
 def with_value(document: Json, path: Path, value: Json | Missing) -> Json:
-    """Return a document with another value at a path of keys and indices; `ABSENT` removes it."""
+    """Return a document with another value at a path of keys and indices.
+
+    `ABSENT` removes a field. An item of a list stays.
+    """
     if not path:
         return document if value is ABSENT else value
     step, rest = path[0], path[1:]

@@ -8,6 +8,7 @@ branch's newest commit. Source: docs/approvals.md.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
@@ -166,17 +167,28 @@ def binding_settings(project: Project, name: str, environment: Environment) -> B
 def judged(session: Session, made: Plan, consent: Consent) -> tuple[Plan, Consent]:
     """Return a plan that says which approvals it has, and the consent that they give.
 
-    Raises as `binding_settings` does, and GuardRefused for an old copy of the journal.
+    A permitted emergency lifts the guard only where the approvals do not. Raises as
+    `binding_settings` does, and GuardRefused for an old copy of the journal.
     """
     binding = binding_settings(session.project, session.name, session.environment)
     reason = consent.flags.get(BREAK_GLASS)
-    journal = session.journal()
-    if reason is not None and binding.needed.break_glass:
-        entry = emergency_entry(session, reason, journal.now())
-        said = f"`{session.name}` was written without the approvals that it needs"
-        needed = _needed(made, binding.needed)
-        lifted = replace(needed, said=said, is_met=True, emergency=entry.reason)
-        return _with_violation(made, lifted), _lifting(consent, (entry,))
+    if reason is None or not binding.needed.break_glass:
+        return _by_approvals(session, made, consent, binding)
+    with suppress(GuardRefused):
+        approved = _by_approvals(session, made, consent, binding)
+        if approved[1].approved is not None:
+            return approved
+    entry = emergency_entry(session, reason, session.journal().now())
+    said = f"`{session.name}` was written without the approvals that it needs"
+    needed = _needed(made, binding.needed)
+    lifted = replace(needed, said=said, is_met=True, emergency=entry.reason)
+    return _with_violation(made, lifted), _lifting(consent, (entry,))
+
+
+def _by_approvals(
+    session: Session, made: Plan, consent: Consent, binding: BindingSettings
+) -> tuple[Plan, Consent]:
+    reason, journal = consent.flags.get(BREAK_GLASS), session.journal()
     if journal.is_old_copy:
         raise GuardRefused(
             f"`{session.name}` needs approvals, and {safe(journal.place)} is an old copy that does "

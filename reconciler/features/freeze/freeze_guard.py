@@ -360,7 +360,7 @@ def wait_for_thaw(session: Session, patience: LockTimeout) -> None:
                         "the freeze ends later than that, so nothing is waited for"
                     )
                     left = 0
-                if is_later or left <= 0:
+                if left <= 0:
                     raise GuardRefused(*map(refusal, guard_blocks(frozen)))
                 messages = "; ".join(violation.message for violation in frozen)
                 if messages != shown:

@@ -407,6 +407,38 @@ def test_permission_to_break_glass(repository: Repository, sent: Requests) -> No
     assert "overridden" not in history
 
 
+def test_an_emergency_with_approvals(repository: Repository) -> None:
+    """Approvals that suffice lift the guard, and the journal keeps them and no emergency."""
+    permitted(repository)
+    repository.merged(reconciler__yaml=PROJECT)
+    repository.planned()
+    given = repository.approved("alice", "bob")
+    plan = "--plan", str(repository.plan_file)
+
+    ran = repository.run("apply", *plan, *given, "--break-glass", "it burns")
+
+    assert ran.code == 0, ran.err
+    assert "--break-glass was not needed" in ran.err
+    entries = typed("journal", "show", "--format", "json").json
+    kept = [entry["entry"] for entry in entries if entry["entry"] in ("override", "approved")]
+    assert kept == ["approved", "approved"]
+
+
+def test_an_emergency_with_one_approval(repository: Repository) -> None:
+    """Where approvals do not suffice, the emergency lifts the guard, and the journal says so."""
+    permitted(repository)
+    repository.merged(reconciler__yaml=PROJECT)
+    repository.planned()
+    plan = "--plan", str(repository.plan_file)
+
+    ran = repository.run("apply", *plan, *repository.approved("bob"), "--break-glass", "it burns")
+
+    assert ran.code == 0, ran.err
+    entries = typed("journal", "show", "--format", "json").json
+    kept = [entry["entry"] for entry in entries if entry["entry"] in ("override", "approved")]
+    assert kept == ["override"]
+
+
 def test_a_note_for_later_runs(repository: Repository) -> None:
     """What an apply only writes into the journal, as an end of protection, needs approvals too."""
     kept = SLO.replace("{name: checkout}", "{name: checkout, protect: true}")
