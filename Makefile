@@ -15,7 +15,7 @@ INSTALL_SELF := $(PIP) install --no-deps --no-build-isolation --editable .
 LOCK := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	--no-emit-index-url --no-header $(if $(UPGRADE),--upgrade)
 
-# Hundreds of commands start anew in tests: what Python compiled for one serves the next.
+# Tests start hundreds of commands: what Python compiled for one serves the next.
 unexport PYTHONDONTWRITEBYTECODE
 
 # Long runs may take their time; else a test that waits for ever fails.
@@ -24,7 +24,7 @@ PATIENT := --longest 0 -o faulthandler_timeout=0
 WORKFLOWS := $(wildcard examples/workflows/.github/workflows/*.yml)
 FORMS := $(filter-out %/config.yml,$(wildcard .github/ISSUE_TEMPLATE/*.yml))
 
-# Where the laws of `make quick` stand; what is slow there is marked.
+# Folders with the laws of `make quick`; what is slow there is marked.
 QUICK := tests/document tests/planning tests/guards tests/kinds tests/workspace tests/api tests/applying \
 	tests/report tests/test_house.py tests/test_registries.py
 
