@@ -289,7 +289,9 @@ def _text_legend(plan: Plan, style: Style) -> Iterator[str]:
     if not style.verbose and any(map(essentials_of, todo)):
         meanings["-v"] = "shows every field of what is new"
     for word, text in meanings.items():
-        yield from wrapped(f"{word:8} {text}", style, Colour.DIM, margin="", hang=" " * 9)
+        # On a terminal an action is its sign.
+        shown = Action.ASSERT.value if word == Action.ASSERT.word else word
+        yield from wrapped(f"{shown:8} {text}", style, Colour.DIM, margin="", hang=" " * 9)
     if meanings:
         yield ""
 
