@@ -7,8 +7,6 @@ from contextlib import contextmanager
 
 KEY_VARIABLE = "RECONCILER_API_KEY"
 _INPUT = "INPUT_API_KEY"
-KEY_VARIABLES = (KEY_VARIABLE, _INPUT)
-"""The variables that may hold a key."""
 
 
 def key_in(environ: Mapping[str, str]) -> str:
@@ -23,8 +21,13 @@ def key_of_job(environ: Mapping[str, str]) -> str:
 
 def keys_in(environ: Mapping[str, str]) -> dict[str, str]:
     """Return every key that a process was given, by its variable, to hide or withhold it."""
-    found = {name: environ.get(name, "").strip() for name in KEY_VARIABLES}
+    found = {name: environ.get(name, "").strip() for name in (KEY_VARIABLE, _INPUT)}
     return {name: key for name, key in found.items() if key}
+
+
+def is_key(name: str) -> bool:
+    """Return whether a variable may hold a key."""
+    return name in {KEY_VARIABLE, _INPUT}
 
 
 _STEPS = (".", "..")

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from reconciler.runtime.connection import KEY_VARIABLES, proxies_beyond
+from reconciler.runtime.connection import is_key, proxies_beyond
 
 LIMIT = 60.0
 """Seconds that one call of git may take."""
@@ -142,7 +142,7 @@ def _quiet(environ: Mapping[str, str]) -> dict[str, str]:
     kept = {
         name: value
         for name, value in environ.items()
-        if not (name.startswith(_SECRET) or name in KEY_VARIABLES)
+        if not (name.startswith(_SECRET) or is_key(name))
         and (not name.startswith("GIT_") or _KEPT.match(name))
     }
     # In its own session ssh finds no terminal. The user's settings decide how ssh is run.

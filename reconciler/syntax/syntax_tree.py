@@ -270,7 +270,9 @@ def _scanned(text: str) -> Counter[str]:
             case list() | tuple() as several:
                 left.extend(several)
             case comment:
-                lines = (line.strip() for line in comment.value.split("\n"))
+                # The comment behind the mark of a block text is a text of its own.
+                text_of = comment if isinstance(comment, str) else comment.value
+                lines = (line.strip() for line in text_of.split("\n"))
                 found.update(line for line in lines if line.startswith("#"))
     return found
 

@@ -22,7 +22,7 @@ from reconciler.kinds.judge_spec import SpecReport
 from reconciler.model import Member, Ref
 from reconciler.project import ProjectVariable
 from reconciler.redaction.templates import RefHole, SecretHole, Template, named_values, seal
-from reconciler.runtime.connection import KEY_VARIABLES, keys_in
+from reconciler.runtime.connection import is_key, keys_in
 from reconciler.syntax.diagnostic import REMOVE, Advice, Complaint, Finding, Severity
 from reconciler.syntax.expressions import (
     LITERAL,
@@ -92,7 +92,7 @@ class Withheld:
 
         `value` is "" where no secrets are read.
         """
-        if name in KEY_VARIABLES:
+        if is_key(name):
             return "is the API key, which must never be in what the service stores and shows"
         if name in _CREDENTIALS or name.startswith(self.prefixes):
             return "is a credential of the CI system, and must not be sent to the service"

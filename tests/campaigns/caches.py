@@ -11,14 +11,12 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 from random import Random
-from unittest import mock
 
 from forks import Ended, command, start
 from live_edits import edits_of
 from stage import APPLY, Stage, Tally
 from worlds import SECRET, TOKEN, drawing
 
-from reconciler.journal import journal
 from reconciler.runtime.cache import VARIABLE
 
 LOOKS = (
@@ -164,12 +162,8 @@ DEEDS: dict[str, Deed] = {
 }
 
 
-@mock.patch.object(journal, "WORTH", 0)
 def keep_caches(stage: Stage, count: int, seed: int) -> Tally:
-    """Look with a cache and without one after each of `count` deeds.
-
-    Even the shortest journal leaves what it adds up to.
-    """
+    """Look with a cache and without one after each of `count` deeds."""
     tally, chance = Tally(), drawing(seed)
     number = seed * 1_000
     while tally.counts["cases"] < count:

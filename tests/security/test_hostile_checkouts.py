@@ -50,6 +50,7 @@ def test_replaced_objects(job: Job) -> None:
 @pytest.mark.promise("P1")
 def test_grafted_history(job: Job) -> None:
     """A commit that is only said to be an ancestor of main is none."""
+    (job.root / ".git" / "info").mkdir(exist_ok=True)
     (job.root / ".git" / "info" / "grafts").write_text(f"{job.base} {job.change}\n")
     git(job.root, "replace", "--graft", job.base, job.change)
 

@@ -44,3 +44,12 @@ def test_a_comment_that_would_be_lost(tmp_path: Path) -> None:
     replace_text(file, "a.yaml", [tmp_path], before=before, after=before.replace("2", "3"))
 
     assert file.read_text("utf-8") == before.replace("2", "3")
+
+
+@pytest.mark.parametrize("mark", ["|", ">-", "|+2"])
+def test_a_comment_behind_the_mark_of_a_block_text(mark: str) -> None:
+    """A comment behind the mark of a block text is counted like any other."""
+    before = f"a: {mark}  # why\n  x\nb: 1\n"
+
+    assert comments_lost(before, before.replace("1", "2")) == []
+    assert comments_lost(before, before.replace("  # why", "")) == ["# why"]

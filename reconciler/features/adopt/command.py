@@ -274,6 +274,36 @@ def _merged(manifest: model.Manifest, written: Json, scene: Scene, memory: Memor
     )
 
 
+def put(document: Json, path: Place, value: Json | Missing, shape: Shape) -> Json:
+    """Return a document with another value at a path of names.
+
+    The document is returned unchanged where the path does not exist.
+    """
+    if not path:
+        return document if value is ABSENT else value
+    step, rest = path[0], path[1:]
+    if isinstance(document, dict) and isinstance(step, str):
+        return _put_in_object(document, step, rest, value, shape)
+    if isinstance(document, list):
+        named = by_identity(document, shape)
+        names = [*named] if named is not None else [*range(len(document))]
+        if step not in names or (not rest and value is ABSENT):
+            return document
+        nth = names.index(step)
+        return [*document[:nth], put(document[nth], rest, value, shape.item), *document[nth + 1 :]]
+    return document
+
+
+def _put_in_object(
+    document: dict[str, Json], step: str, rest: Place, value: Json | Missing, shape: Shape
+) -> Json:
+    if not rest and value is ABSENT:
+        return {key: value for key, value in document.items() if key != step}
+    if rest and step not in document:
+        return document
+    return {**document, step: put(document.get(step), rest, value, shape.at(step))}
+
+
 def _as_expected(
     kind: Kind, seen: model.Seen, base: Json | Missing, memory: Memory, salt: str
 ) -> tuple[Json, frozenset[Place]]:
@@ -290,12 +320,12 @@ def _as_expected(
     unmade = list(unexpected(found, memory, kind.shape))
     visible = (difference for difference in unmade if not seen.cannot_tell(difference.path))
     edits = {edit.path for edit in without_own_secrets(visible, salt)}
-    others = {difference.path for difference in found if difference.operation != "move"} - edits
-    document: Json | Missing = live
-    if others:
-        document = _held(live, wanted, kind.shape, (), lambda place: place.path in others)
+    document: Json = live
+    for difference in found:
+        if difference.path not in edits and difference.operation != "move":
+            document = put(document, difference.path, difference.after, kind.shape)
     made = {difference.path for difference in found} - {difference.path for difference in unmade}
-    return live if document is ABSENT else document, frozenset(made)
+    return document, frozenset(made)
 
 
 def _new_base(

@@ -17,12 +17,17 @@ from harness.doors import Ran, typed
 from harness.golden import Golden
 from harness.workspaces import ALERT, PROJECT, VIEW, Workspace, project_at
 
-from reconciler.document import ABSENT
+from reconciler.document import ABSENT, Json
 from reconciler.emulator import create_app
 from reconciler.errors import InvalidInput
 from reconciler.features.adopt.adoption import Adopted, Adoption, AdoptionRun
 from reconciler.features.adopt.adoption_formats import adopted_markdown
-from reconciler.model import Ref, Source
+from reconciler.features.adopt.command import _as_expected
+from reconciler.journal.entries import LastWrite
+from reconciler.journal.history import Memory
+from reconciler.journal.line_fields import Rewritten
+from reconciler.kinds import BY_NAME
+from reconciler.model import Ref, Seen, Source
 from reconciler.runtime.failpoints import Point, _watchers
 
 POLICIES = """\
@@ -758,3 +763,30 @@ def test_moves_are_said(shop: Workspace, form: str, golden: Golden) -> None:
     assert line in typed("drift", str(shop.root), "--format", form).out
     golden(ran.out)
     assert '["' not in ran.out
+
+
+def test_what_the_service_rewrote_next_to_an_edit() -> None:
+    """In a list without identities whose length an edit changed, a rewritten value is no edit."""
+    path = ("variablesV2", 0, "source", "static", "values", 0, "label")
+    sent: list[Json] = [{"label": "a ", "value": "a"}]
+    got: list[Json] = [{"label": "a", "value": "a"}, {"label": "new", "value": "n"}]
+    last = LastWrite(
+        remote_id="id",
+        at="2025-01-31T09:00:00Z",
+        declared=board_of(sent),
+        rewritten=(Rewritten(path, "a ", "a"),),
+    )
+    kind = BY_NAME["Dashboard"]
+    seen, memory = Seen("id", board_of(got)), Memory(last=last)
+
+    edited, made = _as_expected(kind, seen, last.declared, memory, "salt")
+
+    assert edited == board_of([*sent, got[1]])
+    assert made == {path}
+
+
+def board_of(values: list[Json]) -> dict[str, Json]:
+    return {
+        "name": "K",
+        "variablesV2": [{"name": "one", "source": {"static": {"values": values}}}],
+    }

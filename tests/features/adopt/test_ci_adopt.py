@@ -228,6 +228,7 @@ def test_a_server_that_takes_no_push(shop: Jobs) -> None:
     """Where the server takes no branch, nothing is opened, and git's reason is told."""
     edit_live(shop, "Live")
     hook = shop.root.parent / "server.git" / "hooks" / "pre-receive"
+    hook.parent.mkdir(exist_ok=True)
     hook.write_text("#!/bin/sh\necho protected; exit 1\n", encoding="utf-8")
     hook.chmod(0o755)
 

@@ -418,7 +418,7 @@ def test_an_emergency_with_approvals(repository: Repository) -> None:
     ran = repository.run("apply", *plan, *given, "--break-glass", "it burns")
 
     assert ran.code == 0, ran.err
-    assert "--break-glass was not needed" in ran.err
+    assert "--break-glass" in ran.err
     entries = typed("journal", "show", "--format", "json").json
     kept = [entry["entry"] for entry in entries if entry["entry"] in ("override", "approved")]
     assert kept == ["approved", "approved"]
