@@ -29,7 +29,7 @@ stale or a cell is empty, and another that the commands reach all of them.
 
 **The API document**, as these pages and the code call it, is the published description of these
 {count} endpoints: their requests, answers, fields and examples. It is no part of this project;
-`schemas/management-api.openapi.json` says what was read in it. What it leaves open stands in
+`schemas/management-api.openapi.json` says what was read in it. What it leaves open is in
 [what is assumed](assumptions.md).
 
 | # | request | command | client | emulator | tests |

@@ -48,7 +48,7 @@ POLICY_SAMPLES: Final = Annotated[
     Annotated[PolicySamples, BeforeValidator(_spelled_out), WithJsonSchema(_SCHEMA)] | None,
     Field(
         default=None,
-        description="Logs that a plan is held against: which policy takes each of them today "
+        description="Logs that a plan is checked with: which policy takes each of them today "
         "and tomorrow. The file, or `{file, onMismatch}`: docs/policy-impact.md.",
     ),
 ]

@@ -17,7 +17,7 @@ TRACK_RECORD: Final = Annotated[
         default=TRACKED_DAYS,
         ge=0,
         le=MOST_TRACKED_DAYS,
-        description="Of how many days the comment of `ci plan` tells what the alerts did; 0 "
+        description="Of how many days the comment of `ci plan` shows what the alerts did; 0 "
         "for none.",
     ),
 ]
