@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Annotated, Any, ClassVar, Literal, TypeAlias, Union
 
 from pydantic import BeforeValidator, ConfigDict, Field, GetPydanticSchema
@@ -24,17 +25,23 @@ from reconciler.syntax.expressions import find_sealed, sealed_parts
 
 @dataclass(frozen=True, slots=True)
 class LazyJson:
-    """A document inside a JSON text, parsed at each use; `place` names the objects around it."""
+    """A document inside a JSON text, parsed when used; `place` names the objects around it."""
 
     text: bytes
     place: tuple[str, ...]
 
     def open(self) -> dict[str, Json]:
-        """Return the document, a new object each time."""
-        found: dict[str, Any] = json.loads(self.text)
-        for name in self.place:
-            found = found[name]
-        return found
+        """Return the document; callers must not change it."""
+        return _opened(self.text, self.place)
+
+
+@lru_cache(maxsize=64)
+def _opened(text: bytes, place: tuple[str, ...]) -> dict[str, Json]:
+    """Return a document of a line. A decision uses it several times, one after the other."""
+    found: dict[str, Any] = json.loads(text)
+    for name in place:
+        found = found[name]
+    return found
 
 
 class LazyField:
