@@ -194,6 +194,10 @@ class _Reader:
 
     def _scalar(self, node: SyntaxNode, event: Any) -> SyntaxNode:
         node.text, node.style, start, end = event.value, event.style or "", node.start, node.end
+        shown = self.written.text[start:end]
+        if self.in_text is not int and node.style in ("", "'") and "\n" not in shown:
+            # A backslash is no escape here, so that a surrogate pair stays as it is written.
+            node.text = shown[1:-1].replace("''", "'") if node.style else shown
         if node.style in ("|", ">"):
             # Empty lines may follow the text, and a comment may follow the header.
             node.end = start + len(self.written.text[start:end].rstrip(" \t\r\n"))

@@ -6,7 +6,7 @@ import re
 import pytest
 import yaml
 from harness.golden import Golden
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from reconciler.document import Json, Path
@@ -72,6 +72,7 @@ def test_json_round_trip(document: Json, ascii_only: bool, indent: int | None) -
 
 
 @given(st.dictionaries(_KEY, _DOCUMENT, min_size=1, max_size=4), st.booleans())
+@example({"0": None, "\\uD800\\uDC00": None, "': \\uD800\\uDC00": None}, False)  # noqa: FBT003 - flow
 @settings(max_examples=100, deadline=None)
 def test_positions(document: dict[str, Json], flow: bool) -> None:
     """However YAML is laid out, the position of each key leads to that key."""
