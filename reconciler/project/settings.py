@@ -244,7 +244,7 @@ _READERS: Final[Mapping[str, Callable[[str], JournalPlace]]] = {
     "git:": _in_git,
     **dict.fromkeys(("s3://", "gs://", "az://"), _in_objects),
 }
-"""What reads a `journal:` setting that is no path, by its beginning; it raises ValueError."""
+"""Readers of a `journal:` setting that is no path, by its beginning. They raise ValueError."""
 
 
 ProjectVariable: TypeAlias = str | int | float | bool | list[Any] | dict[str, Any]

@@ -163,7 +163,7 @@ def test_a_name_is_not_said_twice() -> None:
 
     added = next(change for change in changes if change.operation == "add")
     assert added.subject == 'policy "Health checks"'
-    assert added.stands == "at place 2 of 4"
+    assert added.position == "at place 2 of 4"
     assert "name" not in [leaf.field for leaf in added.leaves]
 
 
@@ -184,7 +184,7 @@ def test_all_words_are_safe(change: Change) -> None:
             field_change.field,
             field_change.before,
             field_change.after,
-            field_change.stands,
+            field_change.position,
         ]
         texts += [line.text for line in field_change.lines]
         texts += [
@@ -263,10 +263,10 @@ def test_a_list_turned_round() -> None:
 
     assert {field_change.operation for field_change in found} == {"move"}
     assert "past its neighbours, still at place 2" in {
-        field_change.stands for field_change in found
+        field_change.position for field_change in found
     }
     assert all(
-        field_change.stands.count("place") == 2 or "still" in field_change.stands
+        field_change.position.count("place") == 2 or "still" in field_change.position
         for field_change in found
     )
 
@@ -299,7 +299,7 @@ def test_a_move_to_another_row() -> None:
         ("move", 'widget "Faults" in section "Orders"', ""),
         ("change", 'widget "Faults" in section "Orders"', "title"),
     ]
-    assert found[1].stands == f"from place 2 {place} to place 2 {place.replace('1', '2')}"
+    assert found[1].position == f"from place 2 {place} to place 2 {place.replace('1', '2')}"
 
 
 @pytest.mark.promise("P14")
@@ -323,5 +323,5 @@ def test_a_move_to_another_row_by_hand() -> None:
 
     assert told.operation == "move"
     assert told.subject == 'widget "Errors" in section "Orders"'
-    assert told.stands.startswith("from place 2 of row 1")
-    assert "to place 1 of row 2" in told.stands
+    assert told.position.startswith("from place 2 of row 1")
+    assert "to place 1 of row 2" in told.position

@@ -147,7 +147,7 @@ def _held_items(
 class Scene:
     """The inputs that all adoptions of a run share.
 
-    `rules` are the options of each merge. `told` has, by resource, the reasons why its object is
+    `rules` are the options of each merge. `reasons` has, by resource, the reasons why its object is
     not certain, or not in the journal yet. Differences that rules of `ignore` cover are not
     adopted.
     """
@@ -157,7 +157,7 @@ class Scene:
     rules: MergeOptions
     ids: Mapping[model.Ref, model.RemoteId]
     observations: Mapping[model.Ref, model.Observation]
-    told: Mapping[model.Ref, tuple[model.Reason, ...]]
+    reasons: Mapping[model.Ref, tuple[model.Reason, ...]]
     ignore: Sequence[DriftIgnore]
 
     def about(self, ref: model.Ref) -> list[DriftIgnore]:
@@ -203,7 +203,7 @@ def adoption(manifest: model.Manifest, written: Json, scene: Scene) -> Adoption:
     made = partial(Adoption, ref=manifest.ref, source=manifest.source)
     memory = scene.history.of(manifest.ref)
     match scene.observations[manifest.ref]:
-        case model.Seen() if reasons := scene.told.get(manifest.ref):
+        case model.Seen() if reasons := scene.reasons.get(manifest.ref):
             return made(state="blocked", reasons=reasons)
         case model.Seen() if memory.pending is not None:
             why = "the answer to a write of it was lost: apply first"
@@ -551,7 +551,7 @@ class _Run:
             ),
             ids=ids,
             observations=observed,
-            told=known.reasons,
+            reasons=known.reasons,
             ignore=session.project.settings.drift_ignore,
         )
 

@@ -147,8 +147,8 @@ class FieldChange:
     """A difference. Its texts are safe, on one line each.
 
     `subject` is the part of the resource (empty for the resource itself). `field` is the field that
-    changes (empty where the part itself comes, goes or moves). `stands` is the position, or the
-    positions before and after a move. Long values have `lines`, and parts that come or go have
+    changes (empty where the part itself comes, goes or moves). `position` is where an item is;
+    after a move it has both places. Long values have `lines`, and parts that come or go have
     `leaves`. All other values are whole in `before` and `after`; so is a part that fits on one
     line.
     """
@@ -159,7 +159,7 @@ class FieldChange:
     operation: Operation
     before: str = ""
     after: str = ""
-    stands: str = ""
+    position: str = ""
     lines: tuple[DiffLine, ...] = ()
     leaves: tuple[LeafValue, ...] = ()
 
@@ -176,7 +176,7 @@ class FieldChange:
 
     def labelled(self, words: str) -> str:
         """Return the words of a label, with the place of an item that is added."""
-        return f"{words} {self.stands}" if self.operation == "add" and self.stands else words
+        return f"{words} {self.position}" if self.operation == "add" and self.position else words
 
     def sides(self, room: int) -> tuple[DiffLine, DiffLine]:
         """Return both values, cut so that their first difference is visible."""
@@ -266,7 +266,7 @@ def in_words(
     difference: Difference,
     kind: Kind | None,
     label: FieldLabel,
-    stands: str = "",
+    position: str = "",
     *,
     whole: bool = False,
 ) -> FieldChange:
@@ -279,10 +279,10 @@ def in_words(
     known = FieldChange(path=path, subject=label.subject, field=label.field, operation=operation)
     match operation:
         case "move":
-            return replace(known, stands=stands)
+            return replace(known, position=position)
         case "add":
             text, rest = _whole(difference, difference.after, label.subject, kind, whole=whole)
-            return replace(known, after=text, stands=stands, leaves=rest)
+            return replace(known, after=text, position=position, leaves=rest)
         case "remove":
             text, rest = _whole(difference, difference.before, label.subject, kind, whole=whole)
             return replace(known, before=text, leaves=rest)
@@ -598,7 +598,7 @@ def _field_lines(
         yield f"{head}: {text}"
         return
     if change.operation == "move":
-        head += f": moves {change.stands}"
+        head += f": moves {change.position}"
     elif text or change.leaves:
         head += ":"
     yield from fitted(head, style).split("\n")
@@ -679,7 +679,7 @@ def _part_lines(change: FieldChange, words: str) -> Iterator[str]:
     words = change.labelled(words)
     match change.operation:
         case "move":
-            yield f"! {words} moves {change.stands}"
+            yield f"! {words} moves {change.position}"
         case "change":
             yield from _turn_lines(change, words)
         case operation:

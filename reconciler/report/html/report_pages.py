@@ -180,11 +180,11 @@ def _name(change: field_changes.FieldChange, word: str) -> Markup:
 def _sides(change: field_changes.FieldChange) -> Iterator[Markup]:
     match change.operation:
         case "move":
-            yield element("td", change.stands, colspan="2", class_="quiet")
+            yield element("td", change.position, colspan="2", class_="quiet")
         case "add" | "remove" if change.leaves:
             side = "after" if change.operation == "add" else "before"
-            stands = of_class("div", "quiet", change.stands) if change.stands else NOTHING
-            whole = joined((stands, _leaves(change.leaves)))
+            position = of_class("div", "quiet", change.position) if change.position else NOTHING
+            whole = joined((position, _leaves(change.leaves)))
             yield element("td", whole, colspan="2", class_=side)
         case "add":
             yield _ABSENT

@@ -766,7 +766,7 @@ def test_moves_are_said(shop: Workspace, form: str, golden: Golden) -> None:
 
 
 def test_what_the_service_rewrote_next_to_an_edit() -> None:
-    """In a list without identities whose length an edit changed, a rewritten value is no edit."""
+    """A rewritten value is no edit, in a list without identities that an edit made longer."""
     path = ("variablesV2", 0, "source", "static", "values", 0, "label")
     sent: list[Json] = [{"label": "a ", "value": "a"}]
     got: list[Json] = [{"label": "a", "value": "a"}, {"label": "new", "value": "n"}]
